@@ -1,0 +1,32 @@
+"""Budget absorption (LBA, LPA): unspent units are absorbed, and paid back by silence.
+
+Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
+"""
+
+from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram, half_step
+from mtsp_ldp.mechanisms.base import Setting, register
+
+
+class Absorption:
+    """Candidate: one unit for each timestamp since the last publication's debt was paid back."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._unit = half_step(window)
+        self._paid = -1  # last timestamp that is nullified, or of a publication without debt
+
+    def candidate(self, t: int) -> int:
+        """Absorb at most w units; 0 at a nullified timestamp."""
+        return self._unit * min(max(t - self._paid, 0), self._window)
+
+    def record(self, t: int, share: int) -> None:
+        """A publication of k units nullifies the k - 1 timestamps after it."""
+        self._paid = t + share // self._unit - 1
+
+
+@register(lba="budget", lpa="population")
+class BudgetAbsorption(AdaptiveHistogram):
+    """Uniform units, absorbed where the release was repeated."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Absorption(setting.window))

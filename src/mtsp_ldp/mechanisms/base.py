@@ -1,0 +1,117 @@
+"""What a mechanism is: one small class with a ``step``. It meets users through a survey only.
+
+A new mechanism is one file in this folder: a class with ``@register(name=division)``. It may import
+neither streams nor populations; it is handed a door, so its w-event guarantee is not its own business.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from mtsp_ldp.division import Division
+from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.survey import Survey
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a mechanism is told before the stream starts; all of it public.
+
+    Attributes
+    ----------
+    d
+        Number of cells.
+    window
+        w, in timestamps.
+    division
+        What a share of the window buys.
+    coins
+        Public coins.
+    """
+
+    d: int
+    window: int
+    division: Division
+    coins: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened at one timestamp.
+
+    Attributes
+    ----------
+    published
+        The new release, or None where the last one is repeated: ``(d,)`` frequencies, or the nodes of a
+        tree in level order.
+    variance
+        Of each released value, where a later step may need it (trees); else None.
+    share_1, share_2
+        Units of the window spent on the dissimilarity and on the publication.
+    dissimilarity
+        dis_t, NaN where none was estimated.
+    k
+        Number of publications that OBA would make in the window, -1 where none was computed.
+    """
+
+    published: FloatArray | None = None
+    variance: FloatArray | None = None
+    share_1: int = 0
+    share_2: int = 0
+    dissimilarity: float = field(default=float("nan"))
+    k: int = -1
+
+
+class Mechanism(ABC):
+    """A strategy over shares of the window.
+
+    Attributes
+    ----------
+    reads_data
+        False for the floors, which ask nobody and depend on neither epsilon nor w.
+    tree
+        Whether releases are trees.
+    """
+
+    reads_data = True
+    tree = False
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    def initial(self) -> FloatArray:
+        """The release before the first publication: zeros, ``(d,)``."""
+        return np.zeros(self.setting.d)
+
+    @abstractmethod
+    def step(self, t: int, n: int, survey: Survey) -> Step:
+        """Decide and publish at t, with n = n_t active users behind the survey."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered mechanism: its class, and the division that its name fixes."""
+
+    name: str
+    kind: type[Mechanism]
+    division: str
+
+
+REGISTRY: dict[str, Entry] = {}
+_Kind = TypeVar("_Kind", bound=type[Mechanism])
+
+
+def register(**names: str) -> Callable[[_Kind], _Kind]:
+    """Enter a class under names, each with the division (budget or population) that it fixes."""
+
+    def enter(kind: _Kind) -> _Kind:
+        for name, division in names.items():
+            if name in REGISTRY and REGISTRY[name].kind.__qualname__ != kind.__qualname__:
+                raise ValueError(f"mechanism {name!r} stands twice: {REGISTRY[name].kind} and {kind}")
+            REGISTRY[name] = Entry(name, kind, division)
+        return kind
+
+    return enter

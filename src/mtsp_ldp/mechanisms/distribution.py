@@ -1,0 +1,33 @@
+"""Budget distribution (LBD, LPD): each publication takes half of what the window still has.
+
+Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
+"""
+
+from mtsp_ldp.ledger import FULL
+from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram
+from mtsp_ldp.mechanisms.base import Setting, register
+
+
+class Distribution:
+    """Candidate: half of the publications' remainder of the window."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._spent: list[tuple[int, int]] = []
+
+    def candidate(self, t: int) -> int:
+        """Half of 1/2 minus what the last w - 1 timestamps spent."""
+        self._spent = [(when, share) for when, share in self._spent if when > t - self._window]
+        return (FULL // 2 - sum(share for _, share in self._spent)) // 2
+
+    def record(self, t: int, share: int) -> None:
+        """Note a publication."""
+        self._spent.append((t, share))
+
+
+@register(lbd="budget", lpd="population")
+class BudgetDistribution(AdaptiveHistogram):
+    """Exponentially decaying shares, recycled when they leave the window."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Distribution(setting.window))

@@ -1,0 +1,95 @@
+"""M3, first half (ATC): a tree that is fine where users are and coarse where they are not.
+
+The structure is decided from the dissimilarity's tree, without a second interaction. Source: MTSP-LDP
+§3.4; the split rule (threshold sqrt(3 v)) is a reconstruction.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.survey import Answer, Question
+from mtsp_ldp.tree import BinaryTree
+
+Structure = Literal["full", "intermediate", "fused"]
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A pruned tree: per level that exists, the question over its nodes and its coarser leaves.
+
+    Attributes
+    ----------
+    questions
+        One per level 1, 2, …
+    nodes
+        For each question, the node that each of its groups is.
+    """
+
+    questions: list[Question]
+    nodes: list[np.ndarray[tuple[int], np.dtype[np.int64]]]
+
+
+def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
+    """Split from the root down every node whose score exceeds the threshold.
+
+    Parameters
+    ----------
+    tree
+        The geometry.
+    score
+        Per node in level order, ``(size,)``.
+    threshold
+        The root always splits, the last level never does; -inf keeps the tree full.
+    """
+    exists = np.zeros(tree.size, dtype=bool)
+    exists[0] = True
+    splits = score > threshold
+    splits[0] = True
+    for level in range(tree.levels - 1):
+        here, below = tree.level(level), tree.level(level + 1)
+        exists[below] = np.repeat(exists[here] & splits[here], 2)
+    depth = exists[tree.path].sum(axis=0) - 1
+    questions, nodes = [], []
+    for level in range(1, int(depth.max()) + 1):
+        node = tree.path[np.minimum(level, depth), np.arange(tree.d)]
+        starts = np.concatenate([[True], node[1:] != node[:-1]])
+        questions.append(Question(np.cumsum(starts) - 1))
+        nodes.append(node[starts])
+    return Pruned(questions, nodes)
+
+
+def assemble(
+    tree: BinaryTree, pruned: Pruned, answers: list[Answer]
+) -> tuple[FloatArray, FloatArray]:
+    """The tree that the answers make.
+
+    A leaf that was asked at several levels gets the inverse-variance mean of its answers; nodes below a
+    leaf share its value in proportion to their real cells.
+
+    Returns
+    -------
+    values, variances
+        Per node in level order, ``(size,)``; the root is 1 and padding 0, both without noise.
+    """
+    values, variances = np.zeros(tree.size), np.zeros(tree.size)
+    precision = np.zeros(tree.size)
+    for node, answer in zip(pruned.nodes, answers, strict=True):
+        # answers of one epsilon: the inverse of the variance is in proportion to the reporters
+        values[node] += answer.estimates * answer.reporters
+        precision[node] += answer.reporters
+    held = precision > 0
+    values[held] /= precision[held]
+    noise = answers[0].variance * answers[0].reporters
+    variances[held] = noise / precision[held]
+    values[0] = 1.0
+    for level in range(1, tree.levels):
+        below = tree.level(level)
+        coarse = ~held[below]
+        parent = np.arange(tree.size)[below][coarse] - 1 >> 1
+        share = tree.cells[below][coarse] / np.maximum(tree.cells[parent], 1)
+        values[below][coarse] = values[parent] * share
+        variances[below][coarse] = variances[parent] * share * share
+    return values, variances

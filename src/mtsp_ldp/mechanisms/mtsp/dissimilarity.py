@@ -1,0 +1,37 @@
+"""M1: how far the users are from the last released tree, estimated without bias.
+
+Source: MTSP-LDP §3.2.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.tree import binary_tree
+
+
+def dissimilarity(
+    estimate: Sequence[FloatArray],
+    last_release: Sequence[FloatArray],
+    node_variance: float,
+    d: int,
+) -> float:
+    """Mean squared difference over the nodes that hold an unknown, minus the estimate's own noise.
+
+    Parameters
+    ----------
+    estimate, last_release
+        Node values per level, level 1 first, each of padded length ``2**level``; raw.
+    node_variance
+        Noise variance of one node of the estimate (the mean over nodes).
+    d
+        Number of cells. The root and the nodes that cover padding only are not counted.
+
+    Returns
+    -------
+    dis_t; it may be negative, and is not clipped.
+    """
+    gap = np.concatenate(estimate) - np.concatenate(last_release)
+    counted = gap[binary_tree(d).asked[1:]]
+    return float(np.mean(counted * counted)) - node_variance

@@ -1,0 +1,27 @@
+"""Uniform allocation (LBU, LPU): the same share at every timestamp, always published.
+
+Source: LDP-IDS (Ren et al. 2022); MTSP-LDP §2.6.
+"""
+
+import numpy as np
+
+from mtsp_ldp.ledger import FULL
+from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
+from mtsp_ldp.survey import Question, Survey
+
+
+@register(lbu="budget", lpu="population")
+class Uniform(Mechanism):
+    """Share 1/w at every t."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._cells = Question(np.arange(setting.d))
+        self._share = FULL // setting.window
+
+    def step(self, t: int, n: int, survey: Survey) -> Step:
+        """Publish, unless nobody is there to be asked."""
+        answers = survey([self._cells], self._share)
+        if answers is None:
+            return Step()
+        return Step(published=answers[0].estimates, share_2=self._share)

@@ -1,0 +1,127 @@
+"""Optimised unary encoding (OUE), the frequency oracle of every mechanism here.
+
+Two realisations with the same law: per user (``perturb``: what a deployment sends) and aggregate
+(``sample``: two binomials per cell, whatever the number of users). Estimates are raw: never clipped,
+never normalised. Source: Wang et al. 2017; MTSP-LDP §2.3.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OUE:
+    """OUE at one privacy budget.
+
+    Parameters
+    ----------
+    epsilon
+        Budget of one report; finite and above 0.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not finite or not positive.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise ValueError(f"epsilon={self.epsilon!r}: a report's budget is finite and above 0")
+
+    @property
+    def p(self) -> float:
+        """Probability that the user's own bit stays 1."""
+        return 0.5
+
+    @cached_property
+    def q(self) -> float:
+        """Probability that another bit becomes 1: 1 / (e^epsilon + 1)."""
+        return math.exp(-self.epsilon) / (1.0 + math.exp(-self.epsilon))
+
+    @cached_property
+    def _unit_variance(self) -> float:
+        # 4 e^-eps / (1 - e^-eps)^2: the textbook form times e^-2eps, finite at 1e-6 and at 800
+        return 4.0 * math.exp(-self.epsilon) / math.expm1(-self.epsilon) ** 2
+
+    def variance(self, n: float) -> float:
+        """Noise variance of one frequency estimated from n reports (+inf for n = 0).
+
+        The data's own share of it, f / n, is left out as in the paper (MTSP-LDP §2.3).
+        """
+        if not (math.isfinite(n) and n >= 0):
+            raise ValueError(f"n={n!r}: a number of reports is finite and at least 0")
+        return self._unit_variance / n if n else math.inf
+
+    def perturb(
+        self, cells: npt.ArrayLike, d: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.bool_]:
+        """One report per user.
+
+        Parameters
+        ----------
+        cells
+            Each user's cell, ``(n,)``; -1 is an inactive user, who sends nothing (all False).
+        d
+            Number of cells.
+        rng
+            Private coins.
+
+        Returns
+        -------
+        Perturbed bits, ``(n, d)``.
+        """
+        held = np.asarray(cells, dtype=np.int64)
+        if held.ndim != 1 or held.size and (held.min() < -1 or held.max() >= d):
+            raise ValueError(f"cells: a vector of values in -1..{d - 1}")
+        uniforms = rng.random((held.size, d))
+        reports = uniforms < self.q
+        active = np.flatnonzero(held >= 0)
+        reports[active, held[active]] = uniforms[active, held[active]] < self.p
+        reports[held < 0] = False
+        return reports
+
+    def sample(
+        self, counts: npt.ArrayLike, rng: np.random.Generator, n: npt.ArrayLike | None = None
+    ) -> IntArray:
+        """Number of ones per position, exact in law for users whose cells have these counts.
+
+        Parameters
+        ----------
+        counts
+            Users per position, ``(g,)``.
+        rng
+            Private coins.
+        n
+            Users who report at each position; their sum ``counts.sum()`` by default. An array lets
+            several questions be drawn at once.
+        """
+        held = np.asarray(counts, dtype=np.int64)
+        asked = held.sum() if n is None else np.asarray(n, dtype=np.int64)
+        if (held < 0).any() or (asked < held).any():
+            raise ValueError("counts: at least 0 and at most the number of users who report")
+        ones: IntArray = rng.binomial(held, self.p) + rng.binomial(asked - held, self.q)
+        return ones
+
+    def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+        """Unbiased frequencies (raw: may be negative or above 1) from the ones of n reports.
+
+        Raises
+        ------
+        ValueError
+            If n is 0 or less anywhere: there is no estimate.
+        """
+        asked = np.asarray(n, dtype=np.float64)
+        if not (asked > 0).all():
+            raise ValueError(f"n={n!r}: no estimate without a report")
+        # p - q = tanh(epsilon / 2) / 2, without cancellation at a small epsilon
+        gap = 0.5 * math.tanh(self.epsilon / 2)
+        return (np.asarray(ones, dtype=np.float64) - asked * self.q) / (asked * gap)

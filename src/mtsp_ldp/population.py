@@ -1,0 +1,301 @@
+"""The private side. It holds the data; its only door out is `Population.survey`.
+
+Nothing else leaves a population but the public facts ``d`` and ``n_t``. A survey chooses who reports,
+debits the ledger *before* any report exists, and returns noisy estimates. So whoever writes a mechanism
+gets w-event epsilon-LDP for free, and cannot read a true count, reuse a user inside a window, or
+overspend by a rounding error.
+
+Under population division every reporter has a *phase*: her rank r in an order drawn once, independent of
+all data, stands for the point r/n of a circle. A pointer runs round it; a share s asks the active
+reporters of the next arc of length s. Shares of a window sum to at most 1, so arcs within a window are
+disjoint; being asked does not depend on activity or cell, so an arc is an unbiased sample.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mtsp_ldp.division import Division
+from mtsp_ldp.ledger import FULL, ReporterLedger, WindowLedger
+from mtsp_ldp.oracle import OUE, IntArray
+from mtsp_ldp.stream import Stream
+from mtsp_ldp.survey import Answer, Question
+
+_MOST_REPORTERS = 10**9  # the limit of numpy's hypergeometric draws
+
+Witness = Callable[[int, IntArray, float], None]
+"""Told who reports: (t, reporters, epsilon of each report)."""
+
+
+class _Circle:
+    """The pointer that runs round the phases of ``reporters`` ranks, in exact whole numbers."""
+
+    def __init__(self, reporters: int) -> None:
+        self._reporters = reporters
+        self._pointer = 0
+
+    def _rank(self, position: int) -> int:
+        return -(-position * self._reporters // FULL)
+
+    def arc(self, share: int) -> list[tuple[int, int]]:
+        """Half-open ranges of the ranks whose phase lies in the next ``share`` units."""
+        start, end = self._pointer, self._pointer + share
+        ranges = [(self._rank(start), self._rank(min(end, FULL)))]
+        if end > FULL:
+            ranges.append((0, self._rank(end - FULL)))
+        return ranges
+
+    def advance(self, share: int) -> None:
+        self._pointer = (self._pointer + share) % FULL
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The active reporters of some ranks: who they are where a panel knows it, and their cells."""
+
+    ranges: list[tuple[int, int]]
+    counts: IntArray
+    who: IntArray | None = None
+
+
+class Population(ABC):
+    """Users who answer surveys under one division.
+
+    Parameters
+    ----------
+    stream
+        The users' data.
+    division
+        What a share of the window buys.
+    window
+        w, in timestamps.
+    coins
+        Public coins: phases and random groups.
+    noise
+        Private coins: perturbation.
+    replicate
+        How many independent reporters each user stands for.
+    witness
+        Told of every report, for audits; it decides nothing.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        *,
+        division: Division,
+        window: int,
+        coins: np.random.Generator,
+        noise: np.random.Generator,
+        replicate: int = 1,
+        witness: Witness | None = None,
+    ) -> None:
+        if replicate < 1:
+            raise ValueError(f"replicate={replicate!r}: at least 1 reporter per user")
+        self.d = stream.d
+        self._stream = stream
+        self._division = division
+        self._ledger = WindowLedger(window)
+        self._coins = coins
+        self._noise = noise
+        self._replicate = replicate
+        self._witness = witness
+        self._reporters = stream.users * replicate
+        if self._reporters >= _MOST_REPORTERS:
+            raise ValueError(f"{self._reporters} reporters: fewer than {_MOST_REPORTERS} are drawn from")
+        self._circle = _Circle(self._reporters)
+        self._now = -1
+
+    def active(self, t: int) -> int:
+        """n_t: how many reporters are active at t (public)."""
+        return int(self._stream.active[t]) * self._replicate
+
+    def survey(self, t: int, questions: Sequence[Question], share: int) -> list[Answer] | None:
+        """The one door: ask questions of the reporters whom ``share`` units of the window buy.
+
+        Who reports is split uniformly at random into groups of equal size, one per question.
+
+        Returns
+        -------
+        One answer per question; or None, and nothing is spent, if fewer would report than there are
+        questions.
+
+        Raises
+        ------
+        ValueError
+            If there is no question, or one that is not over the d cells.
+        PrivacyError
+            If the window would overflow. No report exists then, and the state is as before.
+        """
+        if not questions or any(question.labels.size != self.d for question in questions):
+            raise ValueError(f"questions: at least one, each over all {self.d} cells")
+        if t != self._now:
+            self._now = t
+            self._turn(t)
+        self._check(t, share)
+        arc = self._division.arc(share)
+        ranges = [(0, self._reporters)] if arc is None else self._circle.arc(arc)
+        asked = self._present(t, ranges)
+        if asked.counts.sum() < len(questions):
+            return None
+        self._ledger.debit(t, share)
+        if arc is not None:
+            self._circle.advance(arc)
+        oracle = self._division.oracle(share)
+        if self._witness is not None:
+            self._witness(t, self._identify(asked), oracle.epsilon)
+        if arc is not None:
+            self._commit(t, asked)
+        return self._answer(questions, asked.counts, oracle)
+
+    def _check(self, t: int, share: int) -> None:
+        # an overspending request is refused even when nobody would answer it
+        ledger = self._ledger
+        if not isinstance(share, int) or share <= 0 or share > ledger.remaining(t):
+            ledger.debit(t, share)
+
+    def _answer(
+        self, questions: Sequence[Question], counts: IntArray, oracle: OUE
+    ) -> list[Answer]:
+        groups = split(counts, len(questions), self._coins)
+        held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
+        sizes = [int(group.sum()) for group in groups]
+        asked = np.repeat(sizes, [question.groups for question in questions])
+        ones = oracle.sample(np.concatenate(held), self._noise, asked)
+        estimates = oracle.estimate(ones, asked)
+        ends = np.cumsum([question.groups for question in questions])[:-1]
+        return [
+            Answer(part, size, oracle.variance(size))
+            for part, size in zip(np.split(estimates, ends), sizes, strict=True)
+        ]
+
+    def _turn(self, t: int) -> None:
+        """Take up the data of t."""
+
+    @abstractmethod
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        """The active reporters among these ranks."""
+
+    @abstractmethod
+    def _commit(self, t: int, asked: _Asked) -> None:
+        """Note that the reporters of an arc answer."""
+
+    @abstractmethod
+    def _identify(self, asked: _Asked) -> IntArray:
+        """Numbers of those who report, for a witness."""
+
+
+def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[IntArray]:
+    """Split users into random groups whose sizes differ by at most one.
+
+    Parameters
+    ----------
+    counts
+        Users per cell, ``(d,)``.
+    groups
+        Number of groups; which of them are the larger ones is a public coin too.
+
+    Returns
+    -------
+    Users per cell of each group: multivariate hypergeometric, so exact in law.
+    """
+    n = int(counts.sum())
+    sizes = n // groups + (coins.permutation(groups) < n % groups)
+    parts, left = [], counts
+    for size in sizes[:-1]:
+        part = coins.multivariate_hypergeometric(left, size, method="marginals")
+        parts.append(part)
+        left = left - part
+    return [*parts, left]
+
+
+class Panel(Population):
+    """Users whose cell at each t is known to themselves; arcs are looked up, user by user."""
+
+    def __init__(self, stream: Stream, **kwargs: object) -> None:
+        super().__init__(stream, **kwargs)  # type: ignore[arg-type]
+        # the reporter of each rank; reporters u*m .. u*m + m-1 stand for user u
+        self._order = self._coins.permutation(self._reporters)
+        self._cell = np.full(stream.users, -1, dtype=np.int64)
+        self._seen = ReporterLedger(self._reporters, self._ledger.window)
+        self._users = np.empty(0, dtype=np.int64)
+
+    def _turn(self, t: int) -> None:
+        self._cell[self._users] = -1
+        self._users, cells = self._stream.at(t)
+        self._cell[self._users] = cells
+
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        if ranges == [(0, self._reporters)]:
+            return _Asked(ranges, self._stream.counts[t] * self._replicate)
+        reporters = np.concatenate([self._order[start:end] for start, end in ranges])
+        cells = self._cell[reporters // self._replicate]
+        present = cells >= 0
+        counts = np.bincount(cells[present], minlength=self.d).astype(np.int64)
+        return _Asked(ranges, counts, reporters[present])
+
+    def _commit(self, t: int, asked: _Asked) -> None:
+        self._seen.record(t, self._identify(asked))
+
+    def _identify(self, asked: _Asked) -> IntArray:
+        if asked.who is not None:
+            return asked.who
+        copies = np.arange(self._replicate)
+        everyone: IntArray = (self._users[:, None] * self._replicate + copies).ravel()
+        return everyone
+
+
+class Exchangeable(Population):
+    """Counts only: at each t the active users are a fresh uniform subset with freshly dealt cells.
+
+    The counts of an arc's active users are multivariate hypergeometric; two arcs of one t are drawn
+    without replacement. Ten million users cost no more than ten thousand.
+    """
+
+    def _turn(self, t: int) -> None:
+        self._left = self._stream.counts[t] * self._replicate
+        self._unasked = self._reporters
+
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        asked = sum(end - start for start, end in ranges)
+        if asked == self._reporters:
+            return _Asked(ranges, self._stream.counts[t] * self._replicate)
+        active = int(self._left.sum())
+        present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
+        return _Asked(
+            ranges,
+            self._coins.multivariate_hypergeometric(self._left, present, method="marginals"),
+        )
+
+    def _commit(self, t: int, asked: _Asked) -> None:
+        self._left = self._left - asked.counts
+        self._unasked -= sum(end - start for start, end in asked.ranges)
+
+    def _identify(self, asked: _Asked) -> IntArray:
+        # identities are dealt afresh at each t, so every rank that is asked counts as reporting
+        return np.concatenate([np.arange(start, end) for start, end in asked.ranges])
+
+
+def populate(
+    stream: Stream,
+    *,
+    division: Division,
+    window: int,
+    coins: np.random.Generator,
+    noise: np.random.Generator,
+    replicate: int = 1,
+    witness: Witness | None = None,
+) -> Population:
+    """The population of a stream: a panel where users are known, else exchangeable users."""
+    kind = Panel if stream.is_panel else Exchangeable
+    return kind(
+        stream,
+        division=division,
+        window=window,
+        coins=coins,
+        noise=noise,
+        replicate=replicate,
+        witness=witness,
+    )

@@ -1,0 +1,199 @@
+"""Runs a mechanism over a stream, and audits what its users spent."""
+
+import inspect
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mtsp_ldp.division import DIVISIONS
+from mtsp_ldp.ledger import FULL
+from mtsp_ldp.mechanisms.base import Entry, Mechanism, Setting, Step
+from mtsp_ldp.mechanisms.registry import find
+from mtsp_ldp.oracle import IntArray
+from mtsp_ldp.population import Witness, populate
+from mtsp_ldp.release import Release
+from mtsp_ldp.seeds import generators
+from mtsp_ldp.stream import Stream
+from mtsp_ldp.tree import binary_tree
+
+
+def simulate(
+    stream: Stream,
+    mechanism: str,
+    *,
+    epsilon: float,
+    window: int,
+    seed: int = 0,
+    replicate: int = 1,
+    repetition: int = 0,
+    **options: Any,
+) -> Release:
+    """Publish a stream with a mechanism.
+
+    Parameters
+    ----------
+    stream
+        Who is where.
+    mechanism
+        A registered name; it fixes the division.
+    epsilon
+        Budget of every window; finite and above 0.
+    window
+        w, in timestamps, from 1 to the stream's length.
+    seed, repetition
+        The random numbers are keyed by both, the stream's name, mechanism, epsilon and window.
+    replicate
+        How many independent reporters each user stands for.
+    options
+        Of the mechanism.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, its value and what is allowed.
+    """
+    return _run(stream, mechanism, epsilon, window, seed, replicate, repetition, options, None)
+
+
+def _run(
+    stream: Stream,
+    mechanism: str,
+    epsilon: float,
+    window: int,
+    seed: int,
+    replicate: int,
+    repetition: int,
+    options: Mapping[str, Any],
+    witness: Witness | None,
+) -> Release:
+    entry = find(mechanism)
+    check_window(window, stream.length)
+    check_epsilon(epsilon)
+    check_options(entry, options)
+    coins, noise = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
+    division = DIVISIONS[entry.division](float(epsilon))
+    population = populate(
+        stream,
+        division=division,
+        window=window,
+        coins=coins,
+        noise=noise,
+        replicate=replicate,
+        witness=witness,
+    )
+    server = entry.kind(Setting(stream.d, window, division, coins), **options)
+    steps = []
+    for t in range(stream.length):
+        steps.append(
+            server.step(
+                t,
+                population.active(t),
+                lambda questions, share, t=t: population.survey(t, questions, share),
+            )
+        )
+    return _collect(stream, server, steps, replicate)
+
+
+def _collect(stream: Stream, server: Mechanism, steps: list[Step], replicate: int) -> Release:
+    initial = server.initial()
+    published = [step for step in steps if step.published is not None]
+    tree = binary_tree(stream.d) if server.tree else None
+    variances = None
+    if tree is not None:
+        # before the first publication nothing is known: the cells count alike
+        variances = np.array([tree.cells, *(step.variance for step in published)], dtype=np.float64)
+    active = stream.active * replicate
+    trace = pl.DataFrame(
+        {
+            "t": np.arange(len(steps), dtype=np.int32),
+            "active": active,
+            "share_1": [step.share_1 / FULL for step in steps],
+            "share_2": [step.share_2 / FULL for step in steps],
+            "published": [step.published is not None for step in steps],
+            "dissimilarity": [step.dissimilarity for step in steps],
+            "k": pl.Series([step.k for step in steps], dtype=pl.Int32),
+        }
+    )
+    return Release(
+        versions=np.array([initial, *(step.published for step in published)]),
+        which=np.cumsum([step.published is not None for step in steps]),
+        active=active,
+        trace=trace,
+        tree=tree,
+        variances=variances,
+    )
+
+
+def privacy_spend(
+    stream: Stream, mechanism: str, *, epsilon: float, window: int, seed: int = 0, **options: Any
+) -> float:
+    """The largest epsilon that any user spent in any window, replayed from who reported what.
+
+    It does not believe the ledger: it is told of each report as it is made, and adds them up by user. In
+    an exchangeable population everybody who is asked counts as reporting.
+    """
+    times: list[IntArray] = []
+    reporters: list[IntArray] = []
+    spends: list[np.ndarray] = []
+
+    def witness(t: int, who: IntArray, spent: float) -> None:
+        times.append(np.full(who.size, t))
+        reporters.append(who)
+        spends.append(np.full(who.size, spent))
+
+    _run(stream, mechanism, epsilon, window, seed, 1, 0, options, witness)
+    if not times:
+        return 0.0
+    return largest_window_sum(
+        np.concatenate(times), np.concatenate(reporters), np.concatenate(spends), window
+    )
+
+
+def largest_window_sum(
+    times: IntArray, reporters: IntArray, spends: np.ndarray, window: int
+) -> float:
+    """The largest sum of one reporter's spends over ``window`` consecutive timestamps.
+
+    Parameters
+    ----------
+    times, reporters, spends
+        One entry a report, ``(R,)``, in any order.
+    window
+        w, in timestamps.
+    """
+    order = np.lexsort((times, reporters))
+    times, reporters, spends = times[order], reporters[order], spends[order]
+    span = int(times.max()) + window + 1
+    place = reporters * span + times  # one line, reporters further apart than any window
+    start = np.searchsorted(place, place - window + 1)
+    sums = np.concatenate([[0.0], np.cumsum(spends, dtype=np.longdouble)])
+    totals = sums[1:] - sums[start]
+    end = int(totals.argmax())
+    return math.fsum(spends[start[end] : end + 1])
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse what is no privacy budget."""
+    wrong_type = isinstance(epsilon, bool) or not isinstance(epsilon, int | float)
+    if wrong_type or not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon={epsilon!r}: a finite number above 0")
+
+
+def check_window(window: int, length: int | None = None) -> None:
+    """Refuse what is no window, or one longer than the stream."""
+    whole = isinstance(window, int) and not isinstance(window, bool)
+    if not whole or window < 1 or (length is not None and window > length):
+        most = f"1..{length} timestamps of this stream" if length else "a whole number, at least 1"
+        raise ValueError(f"window={window!r}: {most}")
+
+
+def check_options(entry: Entry, options: Mapping[str, Any]) -> None:
+    """Refuse an option that the mechanism does not have."""
+    allowed = [name for name in inspect.signature(entry.kind).parameters if name != "setting"]
+    for name in options:
+        if name not in allowed:
+            have = ", ".join(allowed) or "no options"
+            raise ValueError(f"{entry.name}.{name}: {entry.name} has {have}")

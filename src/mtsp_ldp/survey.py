@@ -1,0 +1,68 @@
+"""What may be asked through the door between private and public, and what comes back.
+
+A mechanism sees nothing of the users but ``d``, ``n_t`` and the answers of a `Survey`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mtsp_ldp.oracle import FloatArray
+
+
+class Question:
+    """A partition of the cells into groups; a user answers with the group that she is in.
+
+    Parameters
+    ----------
+    labels
+        Group of each cell, ``(d,)``: whole numbers 0..g-1, each of them used. So groups can neither
+        overlap nor leave a cell out.
+    """
+
+    def __init__(self, labels: npt.ArrayLike) -> None:
+        given = np.asarray(labels)
+        if given.ndim != 1 or given.size == 0 or not np.issubdtype(given.dtype, np.integer):
+            raise ValueError("labels: a vector of whole numbers, one per cell")
+        if given.min() < 0 or not np.bincount(given).all():
+            raise ValueError("labels: every cell in one of the groups 0..g-1, no group empty")
+        self.labels = given.astype(np.int64)
+        self.groups = int(given.max()) + 1
+
+    def count(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Users per group, ``(g,)``, from users per cell, ``(d,)``."""
+        grouped = np.bincount(self.labels, weights=counts, minlength=self.groups)
+        return grouped.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The noisy answer to one question.
+
+    Attributes
+    ----------
+    estimates
+        Raw frequencies per group, ``(g,)``.
+    reporters
+        How many users answered.
+    variance
+        Noise variance of one estimate, as the paper counts it.
+    """
+
+    estimates: FloatArray
+    reporters: int
+    variance: float
+
+
+class Survey(Protocol):
+    """The door at one timestamp."""
+
+    def __call__(self, questions: Sequence[Question], share: int) -> list[Answer] | None:
+        """Ask the users that a share of the window buys; each of them answers one question.
+
+        Returns None, and spends nothing, if fewer users than questions would report.
+        """
+        ...

@@ -1,0 +1,94 @@
+"""The binary tree over cells: levels, node intervals, padding, minimum cover. Geometry only.
+
+Nodes are kept in one flat array in level order: node i of level l is at ``2**l - 1 + i`` and covers the
+leaves ``[i * 2**(L-1-l), (i+1) * 2**(L-1-l))``. Source: MTSP-LDP §2.4.
+"""
+
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+
+class BinaryTree:
+    """A perfect binary tree over ``d`` cells, padded to a power of two.
+
+    Attributes
+    ----------
+    leaves
+        Number of leaves D, the least power of two that is at least d.
+    levels
+        Number of levels L = log2 D + 1, the root's included.
+    size
+        Number of nodes, padding included: 2 D - 1.
+    """
+
+    def __init__(self, d: int) -> None:
+        if d < 1:
+            raise ValueError(f"d={d!r}: a tree needs at least one cell")
+        self.d = d
+        self.leaves = 1 << (d - 1).bit_length()
+        self.levels = self.leaves.bit_length()
+        self.size = 2 * self.leaves - 1
+
+    def level(self, level: int) -> slice:
+        """Where the nodes of a level stand in the flat array."""
+        return slice((1 << level) - 1, (2 << level) - 1)
+
+    @cached_property
+    def level_of(self) -> npt.NDArray[np.int64]:
+        """Level of each node, ``(size,)``."""
+        return np.repeat(np.arange(self.levels), 1 << np.arange(self.levels))
+
+    @cached_property
+    def cells(self) -> npt.NDArray[np.int64]:
+        """Number of real (non-padding) cells under each node, ``(size,)``."""
+        width = 1 << (self.levels - 1 - self.level_of)
+        first = (np.arange(self.size) - (1 << self.level_of) + 1) * width
+        return np.clip(self.d - first, 0, width)
+
+    @cached_property
+    def asked(self) -> npt.NDArray[np.bool_]:
+        """Nodes that hold an unknown: neither the root nor padding only, ``(size,)``."""
+        asked = self.cells > 0
+        asked[0] = False
+        return asked
+
+    @cached_property
+    def path(self) -> npt.NDArray[np.int64]:
+        """The node of each level above each cell, ``(levels, d)``, as indices of the flat array."""
+        level = np.arange(self.levels)[:, None]
+        return (1 << level) - 1 + (np.arange(self.d) >> (self.levels - 1 - level))
+
+    def cover(self, lo: int, hi: int) -> list[tuple[int, int]]:
+        """The unique smallest set of nodes whose disjoint union is ``[lo, hi]``, left to right.
+
+        Parameters
+        ----------
+        lo, hi
+            First and last leaf, inclusive.
+
+        Returns
+        -------
+        Pairs (level, index).
+        """
+        if not 0 <= lo <= hi < self.leaves:
+            raise ValueError(f"[{lo}, {hi}]: an interval lies in 0..{self.leaves - 1}")
+        left: list[tuple[int, int]] = []
+        right: list[tuple[int, int]] = []
+        level, start, end = self.levels - 1, lo, hi + 1
+        while start < end:
+            if start & 1:
+                left.append((level, start))
+                start += 1
+            if end & 1:
+                end -= 1
+                right.append((level, end))
+            level, start, end = level - 1, start >> 1, end >> 1
+        return left + right[::-1]
+
+
+@lru_cache(maxsize=64)
+def binary_tree(d: int) -> BinaryTree:
+    """The tree over d cells, made once."""
+    return BinaryTree(d)
