@@ -138,16 +138,21 @@ class Stream:
         steps = _length(times, length, source)
         _refuse(source, "t", times, (times < 0) | (times >= steps), f"0..{steps - 1}")
         _refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
-        names, index = np.unique(users, return_inverse=True)
-        order = np.lexsort((index, times))
-        times, index, cells = times[order], index[order], cells[order]
-        again = (np.diff(times) == 0) & (np.diff(index) == 0)
-        if again.any():
-            row = int(order[1:][again].min())
-            who, when = frame["user"][row], frame["t"][row]
-            raise StreamError(f"{source}: row {row}: user {who} at t={when} stands twice; once is right")
+        ordered = bool((np.diff(times) >= 0).all())
+        dense = facts is not None and "users" in facts and users.max(initial=0) < facts["users"]
+        if not dense:
+            _, users = np.unique(users, return_inverse=True)
+        if not (ordered and (np.diff(users)[np.diff(times) == 0] > 0).all()):
+            order = np.lexsort((users, times))
+            times, users, cells = times[order], users[order], cells[order]
+            again = (np.diff(times) == 0) & (np.diff(users) == 0)
+            if again.any():
+                row = int(order[1:][again].min())
+                who, when = frame["user"][row], frame["t"][row]
+                raise StreamError(f"{source}: row {row}: user {who} at t={when} again; once is right")
         counts = np.bincount(times * d + cells, minlength=steps * d).reshape(steps, d)
-        return cls(counts.astype(np.int64), max(names.size, 1), (index, cells), facts=facts)
+        known = int(facts["users"]) if dense and facts else int(users.max(initial=0)) + 1
+        return cls(counts.astype(np.int64), known, (users, cells), facts=facts)
 
     @classmethod
     def from_counts(
@@ -223,9 +228,9 @@ class Stream:
     def write(self, path: str | Path) -> None:
         """Write ``<name>.parquet`` and, beside it, ``<name>.json`` with the stream's facts."""
         target = Path(path)
-        steps = np.repeat(np.arange(self.length), self.active)
         if self._rows is not None:
             users, cells = self._rows
+            steps = np.repeat(np.arange(self.length), self.active)
             frame = pl.DataFrame({"t": steps, "user": users, "cell": cells}, schema=PANEL)
         else:
             times, cells = np.nonzero(self.counts)

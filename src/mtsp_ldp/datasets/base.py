@@ -1,0 +1,96 @@
+"""What a data set is: a frozen dataclass with ``fetch`` and ``prepare``, whose fields are its config keys.
+
+A new format is one module in this folder with ``@register("<format>")``; a new data set of a known
+format is one yaml in ``config/dataset``.
+"""
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import mtsp_ldp.datasets
+from mtsp_ldp.stream import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(ABC):
+    """One configured data set.
+
+    Attributes
+    ----------
+    name
+        Names its files and its rows in every result.
+    title
+        A few words for tables and figures.
+    replicate
+        How many independent reporters each user stands for; printed wherever a result appears.
+    """
+
+    name: str
+    title: str
+    replicate: int = 1
+
+    @property
+    def slots(self) -> int | None:
+        """T, where the config fixes it."""
+        return None
+
+    @abstractmethod
+    def fetch(self, folder: Path) -> dict[str, Any]:
+        """Bring the raw files into the folder, as published; return the receipt."""
+
+    @abstractmethod
+    def prepare(self, folder: Path) -> Stream:
+        """The canonical stream of the raw files, with its facts."""
+
+
+_FORMATS: dict[str, type[Dataset]] = {}
+_Kind = TypeVar("_Kind", bound=type[Dataset])
+
+
+def register(*names: str) -> Callable[[_Kind], _Kind]:
+    """Enter a class as the reader of raw formats."""
+
+    def enter(kind: _Kind) -> _Kind:
+        _FORMATS.update(dict.fromkeys(names, kind))
+        return kind
+
+    return enter
+
+
+@cache
+def formats() -> dict[str, type[Dataset]]:
+    """Every format by name; each module of this folder is imported once."""
+    package = mtsp_ldp.datasets
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+    return dict(sorted(_FORMATS.items()))
+
+
+def configured(config: Mapping[str, Any]) -> Dataset:
+    """The data set of a config: ``format`` picks the class, the other keys are its fields.
+
+    Raises
+    ------
+    ValueError
+        Naming the key, its value and what is allowed.
+    """
+    given = dict(config)
+    label = f"dataset {given.get('name')!r}"
+    form = given.pop("format", None)
+    if form not in formats():
+        raise ValueError(f"{label}: format={form!r}: one of {', '.join(formats())}")
+    kind = formats()[form]
+    known = [field.name for field in fields(kind)]
+    for key in given:
+        if key not in known:
+            raise ValueError(f"{label}: {key}: no such key; {form} has {', '.join(known)}")
+    replicate = given.get("replicate", 1)
+    if not isinstance(replicate, int) or isinstance(replicate, bool) or replicate < 1:
+        raise ValueError(f"{label}: replicate={replicate!r}: a whole number, at least 1")
+    return kind(**given)

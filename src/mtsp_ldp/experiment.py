@@ -1,0 +1,238 @@
+"""The grid of an experiment: its config, checked before any job starts, and the files of its cells."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import grimp
+import jsonschema
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+
+from mtsp_ldp.datasets.base import Dataset, configured
+from mtsp_ldp.files import digest_text
+from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.simulation import check_epsilon, check_options, check_window
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config"
+SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
+ANY = "any"
+"""Stands for epsilon and window in the files of the floors, which depend on neither."""
+SECONDS_PER_STEP = {"flat": 1.5e-4, "tree": 7e-4}
+"""Of one repetition, measured on one core of a small server; for the estimate before a run."""
+
+
+class ConfigError(ValueError):
+    """A config that cannot be run: the message names the key, the value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One job of the grid. ``epsilon`` and ``window`` are "any" for a floor."""
+
+    dataset: str
+    mechanism: str
+    epsilon: float | str
+    window: int | str
+
+    @property
+    def stem(self) -> str:
+        """Path below the experiment's folder of runs, without suffix."""
+        return f"{self.dataset}/{self.mechanism}/epsilon={self.epsilon}_window={self.window}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A validated grid."""
+
+    name: str
+    dataset: list[str]
+    mechanism: list[str]
+    epsilon: list[float]
+    window: list[int]
+    repetitions: int
+    seed: int
+
+    @cached_property
+    def floors(self) -> list[str]:
+        """The mechanisms that read no data."""
+        return [name for name in self.mechanism if not find(name).kind.reads_data]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Every job, floors once per stream."""
+        return [cell for dataset in self.dataset for cell in self.cells_of(dataset)]
+
+    def cells_of(self, dataset: str, mechanism: str | None = None) -> list[Cell]:
+        """The jobs of one stream, or of one mechanism on it."""
+        names = self.mechanism if mechanism is None else [mechanism]
+        return [
+            Cell(dataset, name, epsilon, window)
+            for name in names
+            for epsilon in ([ANY] if name in self.floors else self.epsilon)
+            for window in ([ANY] if name in self.floors else self.window)
+        ]
+
+    @property
+    def focus(self) -> tuple[float, int]:
+        """The epsilon and window in the middle of the grid, for views of one run."""
+        return self.epsilon[len(self.epsilon) // 2], self.window[len(self.window) // 2]
+
+    def focus_cell(self, dataset: str, mechanism: str) -> Cell:
+        """The job of a mechanism at the focus."""
+        if mechanism in self.floors:
+            return Cell(dataset, mechanism, ANY, ANY)
+        return Cell(dataset, mechanism, *self.focus)
+
+    def seconds(self, cells: Iterable[Cell], cores: int) -> float:
+        """About how long these jobs take on so many cores."""
+        work = 0.0
+        for cell in cells:
+            kind = find(cell.mechanism).kind
+            steps = load_dataset(cell.dataset).slots or 1000
+            if kind.reads_data:
+                step = SECONDS_PER_STEP["tree" if kind.tree else "flat"]
+                work += self.repetitions * steps * step
+            work += 1.0
+        return work / max(cores, 1)
+
+
+@cache
+def _yaml(path: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
+    return loaded
+
+
+def _choices(group: str) -> list[str]:
+    return sorted(path.stem for path in (CONFIG / group).glob("*.yaml"))
+
+
+def dataset_config(name: str) -> dict[str, Any]:
+    """The config of a data set, as its yaml holds it."""
+    if name not in _choices("dataset"):
+        raise ConfigError(f"dataset: {name!r}: one of {', '.join(_choices('dataset'))}")
+    return _yaml(CONFIG / "dataset" / f"{name}.yaml")
+
+
+def load_dataset(name: str) -> Dataset:
+    """The data set of this name."""
+    return configured(dataset_config(name))
+
+
+def mechanism_options(name: str) -> dict[str, Any]:
+    """The configured options of a mechanism; none if it has no yaml."""
+    path = CONFIG / "mechanism" / f"{name}.yaml"
+    return dict(_yaml(path).get("options") or {}) if path.exists() else {}
+
+
+def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Experiment:
+    """The experiment of ``config/experiment/<name>.yaml``, some of its keys replaced.
+
+    Raises
+    ------
+    ConfigError
+        In one line, before any job could start.
+    """
+    if name not in _choices("experiment"):
+        raise ConfigError(f"experiment={name!r}: one of {', '.join(_choices('experiment'))}")
+    try:
+        with initialize_config_dir(str(CONFIG), version_base="1.3"):
+            composed = compose("config", overrides=[f"experiment={name}"])
+    except HydraException as error:
+        raise ConfigError(f"config/experiment/{name}.yaml: {error}") from None
+    config: dict[str, Any] = OmegaConf.to_container(composed.experiment, resolve=True)  # type: ignore[assignment]
+    source = f"config/experiment/{name}.yaml"
+    if overrides:
+        config.update(overrides)
+        source += " with --config"
+    return _checked(config, source)
+
+
+def _checked(config: dict[str, Any], source: str) -> Experiment:
+    validator = jsonschema.Draft202012Validator(_yaml(SCHEMA))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(config))
+    if error is not None:
+        key = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in error.path)
+        allowed = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+        message = f"{source}: {key or 'keys'}: {error.message}"
+        raise ConfigError(message + (f" ({allowed})" if allowed else ""))
+    experiment = Experiment(**{**config, "epsilon": [float(value) for value in config["epsilon"]]})
+    try:
+        for epsilon in experiment.epsilon:
+            check_epsilon(epsilon)
+        for name in experiment.mechanism:
+            check_options(find(name), mechanism_options(name))
+        for name in experiment.dataset:
+            slots = load_dataset(name).slots
+            for window in experiment.window:
+                check_window(window, slots)
+    except (ValueError, TypeError) as problem:
+        raise ConfigError(f"{source}: {problem}") from None
+    return experiment
+
+
+@cache
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph("mtsp_ldp", cache_dir=None)
+
+
+def code_digest(*modules: str) -> str:
+    """Digest of the sources of these modules and of all that they import of this package.
+
+    Snakemake does not see an edit below ``src``; as a rule's parameter this makes it rerun what the edit
+    touches, and nothing else.
+    """
+    needed = set(modules)
+    for module in modules:
+        needed |= _graph().find_upstream_modules(module)
+    digest = hashlib.sha256()
+    for module in sorted(needed):
+        path = ROOT / "src" / Path(*module.split("."))
+        source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        digest.update(module.encode() + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def stage_digest(stage: str) -> str:
+    """Digest of the code of a stage."""
+    return code_digest(f"mtsp_ldp.stages.{stage}")
+
+
+def mechanism_digest(name: str) -> str:
+    """Digest of the code that a mechanism's jobs run."""
+    return code_digest("mtsp_ldp.stages.simulate", find(name).kind.__module__)
+
+
+def dataset_digest(name: str, stage: str) -> str:
+    """Digest of the code that fetches or prepares a data set."""
+    return code_digest(f"mtsp_ldp.stages.{stage}", type(load_dataset(name)).__module__)
+
+
+def config_digest(*parts: Any) -> str:
+    """Digest of config values."""
+    return digest_text(repr(parts))[:16]
+
+
+__all__ = [
+    "ANY",
+    "CONFIG",
+    "ROOT",
+    "Cell",
+    "ConfigError",
+    "Experiment",
+    "code_digest",
+    "config_digest",
+    "dataset_config",
+    "dataset_digest",
+    "load_dataset",
+    "load_experiment",
+    "mechanism_digest",
+    "mechanism_options",
+    "mechanisms",
+    "stage_digest",
+]

@@ -1,0 +1,1 @@
+"""One Hydra entry point a rule of the workflow, and of the rule's name."""
