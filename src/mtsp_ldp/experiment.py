@@ -1,8 +1,9 @@
 """The grid of an experiment: its config, checked before any job starts, and the files of its cells."""
 
 import hashlib
+import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from omegaconf import OmegaConf
 
 from mtsp_ldp.datasets.base import Dataset, configured
 from mtsp_ldp.files import digest_text
-from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.simulation import check_epsilon, check_options, check_window
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,8 +24,10 @@ CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 ANY = "any"
 """Stands for epsilon and window in the files of the floors, which depend on neither."""
+FIGURES = ["mse_epsilon", "mse_window", "budget", "busiest"]
+"""Drawn for every stream."""
 SECONDS_PER_STEP = {"flat": 1.5e-4, "tree": 7e-4}
-"""Of one repetition, measured on one core of a small server; for the estimate before a run."""
+"""Of one repetition and timestamp, measured on one core of a small server; for the estimate before a run."""
 
 
 class ConfigError(ValueError):
@@ -213,26 +216,31 @@ def dataset_digest(name: str, stage: str) -> str:
     return code_digest(f"mtsp_ldp.stages.{stage}", type(load_dataset(name)).__module__)
 
 
+def as_overrides(experiment: Experiment) -> list[str]:
+    """The Hydra overrides that give a later stage this experiment."""
+    keys = [f"experiment={experiment.name}"]
+    for field in fields(experiment):
+        value = getattr(experiment, field.name)
+        text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+        keys.append(f"experiment.{field.name}={text}")
+    return keys
+
+
+def commit() -> str:
+    """The commit of the sources, "-dirty" where they differ from it; "unknown" outside a checkout."""
+    try:
+        described = subprocess.run(
+            ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return described.stdout.strip()
+
+
 def config_digest(*parts: Any) -> str:
     """Digest of config values."""
     return digest_text(repr(parts))[:16]
 
-
-__all__ = [
-    "ANY",
-    "CONFIG",
-    "ROOT",
-    "Cell",
-    "ConfigError",
-    "Experiment",
-    "code_digest",
-    "config_digest",
-    "dataset_config",
-    "dataset_digest",
-    "load_dataset",
-    "load_experiment",
-    "mechanism_digest",
-    "mechanism_options",
-    "mechanisms",
-    "stage_digest",
-]

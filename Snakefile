@@ -1,0 +1,59 @@
+"""Location streams under w-event LDP: from raw data to a report, one job per mechanism, epsilon and window.
+
+    snakemake --cores all                              the default experiment
+    snakemake --cores all --config experiment=paper    another of config/experiment
+    snakemake --cores all --config epsilon=[1] repetitions=2      with some of its keys replaced
+
+config/README.md explains every key.
+"""
+
+import sys
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+from mtsp_ldp import experiment as grid
+
+min_version("9.19")
+
+overrides = dict(config)
+try:
+    E = grid.load_experiment(str(overrides.pop("experiment", "default")), overrides)
+except grid.ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+PYTHON = f"{sys.executable} -m mtsp_ldp.stages"
+REPORT = f"reports/{E.name}"
+
+
+include: "workflow/rules/data.smk"
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{REPORT}/index.html",
+
+
+onstart:
+    todo = [cell for cell in E.cells if not Path(result(cell)).exists()]
+    minutes = E.seconds(todo, workflow.cores or 1) / 60
+    print(
+        f"{E.name}: {len(E.cells)} cells, {len(E.cells) - len(todo)} done; "
+        f"the others take about {minutes:.1f} minutes on {workflow.cores} cores",
+        file=sys.stderr,
+    )
+
+
+onsuccess:
+    print(f"{E.name}: the report is {Path(REPORT).resolve()}/index.html", file=sys.stderr)
+
+
+onerror:
+    print(
+        f"{E.name}: a job failed; its log is named above (logs/{E.name}/…). After mending, run the "
+        "same command again; if the folder is locked by a killed run, add --unlock once.",
+        file=sys.stderr,
+    )

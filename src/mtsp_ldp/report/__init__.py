@@ -1,0 +1,1 @@
+"""Summaries, tables, figures and the page."""

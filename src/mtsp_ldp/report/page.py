@@ -1,0 +1,88 @@
+"""The page: one file that opens from disk and shows all of an experiment."""
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from mtsp_ldp.report.style import FLOORS, look
+from mtsp_ldp.report.tables import NOTE, errors
+
+CAPTIONS = {
+    "mse_epsilon": "Mean squared error of the released frequencies against ε; bands are 95 % intervals.",
+    "mse_window": "Mean squared error of the released frequencies against w; bands are 95 % intervals.",
+    "budget": "Which share of the window each timestamp spends, and the sum over the window under its limit.",
+    "busiest": "True and released counts of one cell where the stream moves most.",
+}
+
+
+def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> dict[str, Any]:
+    """What to use at one epsilon and window, computed: the best mechanism per release column, and who loses.
+
+    Returns
+    -------
+    ``best`` per release with its error and ratios, and ``losers``: those that lose to publishing nothing
+    in the raw column.
+    """
+    table = errors(summary, dataset).filter(
+        pl.col("epsilon") == epsilon, pl.col("window") == window
+    )
+    best = {
+        row["release"]: {
+            "label": look(row["mechanism"]).label,
+            "mean": row["mean"],
+            "low": row["low"],
+            "high": row["high"],
+            "to_lsp": row["ratio_to_lsp"],
+            "to_uniform": row["ratio_to_uniform"],
+            "loses": row["loses_to_floor"],
+        }
+        for row in table.filter("best").to_dicts()
+    }
+    lost = table.filter(
+        pl.col("release") == "raw", pl.col("loses_to_floor"), ~pl.col("mechanism").is_in(FLOORS)
+    )
+    return {"best": best, "losers": [look(name).label for name in lost["mechanism"].to_list()]}
+
+
+def stream_view(
+    summary: pl.DataFrame, facts: Mapping[str, Any], figures: Path, table: Path, focus: tuple[float, int]
+) -> dict[str, Any]:
+    """All that the page says of one stream."""
+    name = facts["dataset"]
+    images = [
+        (figure, CAPTIONS[figure], _inline(figures / f"{figure}_{name}.svg")) for figure in CAPTIONS
+    ]
+    return {
+        "name": name,
+        "facts": facts,
+        "answer": answer(summary, name, *focus),
+        "figures": images,
+        "table": table.read_text(encoding="utf-8"),
+    }
+
+
+def _inline(path: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def render(**context: Any) -> str:
+    """The page as HTML."""
+    loader = Environment(
+        loader=PackageLoader("mtsp_ldp.report", "."),
+        autoescape=select_autoescape(["jinja"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return loader.get_template("page.html.jinja").render(note=NOTE, **context)
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """What prepare wrote beside a stream."""
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return facts

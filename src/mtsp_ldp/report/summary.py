@@ -1,0 +1,58 @@
+"""From scores per repetition to means with intervals, per cell of the grid."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from mtsp_ldp.report.style import BASELINES
+
+CELL = ["dataset", "mechanism", "epsilon", "window", "release", "query", "measure"]
+
+
+def read_scores(paths: Iterable[Path]) -> pl.DataFrame:
+    """All scores of the runs, in a fixed order."""
+    return pl.concat([pl.read_parquet(path) for path in paths]).sort([*CELL, "repetition"])
+
+
+def summarize(scores: pl.DataFrame) -> pl.DataFrame:
+    """Mean, 95 % t-interval, median and gain over the best baseline of each cell.
+
+    Parameters
+    ----------
+    scores
+        Long scores, one row a repetition and measure.
+
+    Returns
+    -------
+    One row a cell and measure: mean, low, high (NaN for one repetition), median, repetitions, and gain =
+    the smallest baseline mean of that cell / the mean (of errors: above 1 is better than any baseline).
+    """
+    mean, n = pl.col("value").mean(), pl.len()
+    table = scores.group_by(CELL, maintain_order=True).agg(
+        mean=mean, median=pl.col("value").median(), deviation=pl.col("value").std(), repetitions=n
+    )
+    quantile = stats.t.ppf(0.975, np.maximum(table["repetitions"].to_numpy() - 1, 1))
+    half = quantile * table["deviation"] / table["repetitions"].sqrt()
+    table = table.with_columns(low=table["mean"] - half, high=table["mean"] + half)
+    column = [name for name in CELL if name != "mechanism"]
+    best = (
+        table.filter(pl.col("mechanism").is_in(BASELINES))
+        .group_by(column)
+        .agg(best=pl.col("mean").min())
+    )
+    return (
+        table.join(best, on=column, how="left", maintain_order="left")
+        .with_columns(gain=pl.col("best") / pl.col("mean"))
+        .drop("best", "deviation")
+    )
+
+
+def with_floors(summary: pl.DataFrame) -> pl.DataFrame:
+    """The summary with each floor repeated in every (epsilon, window) of the grid."""
+    floor = pl.col("epsilon").is_null()
+    grid = summary.filter(~floor).select("epsilon", "window").unique().sort("epsilon", "window")
+    floors = summary.filter(floor).drop("epsilon", "window").join(grid, how="cross")
+    return pl.concat([summary.filter(~floor), floors.select(summary.columns)])

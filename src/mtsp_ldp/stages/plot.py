@@ -1,0 +1,42 @@
+"""plot: one figure of one stream as pdf, svg and png."""
+
+from pathlib import Path
+
+import polars as pl
+
+from mtsp_ldp.experiment import Experiment
+from mtsp_ldp.report.figures import Material, Run, draw
+from mtsp_ldp.report.page import read_facts
+from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.stream import Stream
+
+
+@stage
+def main(config: Config) -> None:
+    """Draw ``figure`` of ``dataset`` in ``experiment``."""
+    experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
+    data = Path(config["data"])
+    facts = read_facts(data / "streams" / f"{name}.json")
+    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
+
+    def run(mechanism: str) -> Run:
+        stem = data / "runs" / experiment.name / experiment.focus_cell(name, mechanism).stem
+        released = pl.read_parquet(f"{stem}.release.parquet")["frequency"].to_numpy()
+        return Run(pl.read_parquet(f"{stem}.trace.parquet"), released.reshape(facts["T"], facts["d"]))
+
+    epsilon, window = experiment.focus
+    material = Material(
+        title=facts["title"],
+        facts=facts,
+        summary=summary.filter(pl.col("dataset") == name),
+        epsilon=epsilon,
+        window=window,
+        stream=lambda: Stream.read(data / "streams" / f"{name}.parquet"),
+        run=run,
+    )
+    figures = Path(config["reports"]) / experiment.name / "figures"
+    draw(config["figure"], material, figures / f"{config['figure']}_{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""summarize: one table of means and intervals over repetitions, ``data/summaries/<experiment>.parquet``."""
+
+from pathlib import Path
+
+from mtsp_ldp.experiment import Experiment
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.report.summary import read_scores, summarize
+from mtsp_ldp.stages.entry import Config, stage
+
+
+@stage
+def main(config: Config) -> None:
+    """Summarise all runs of ``experiment``."""
+    experiment, data = Experiment(**config["experiment"]), Path(config["data"])
+    runs = data / "runs" / experiment.name
+    scores = read_scores(runs / f"{cell.stem}.parquet" for cell in experiment.cells)
+    with written_whole(data / "summaries" / f"{experiment.name}.parquet") as partial:
+        summarize(scores).write_parquet(partial, compression="zstd")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""tabulate: the tables of one stream as csv, Markdown, LaTeX and HTML."""
+
+from pathlib import Path
+
+import polars as pl
+
+from mtsp_ldp.experiment import Experiment
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.report.page import read_facts
+from mtsp_ldp.report.tables import as_html, as_latex, as_markdown, blocks, errors
+from mtsp_ldp.stages.entry import Config, stage
+
+
+@stage
+def main(config: Config) -> None:
+    """Tabulate ``dataset`` of ``experiment``."""
+    experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
+    data = Path(config["data"])
+    table = errors(pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet"), name)
+    facts = read_facts(data / "streams" / f"{name}.json")
+    title = f"{facts['title']} (replicate {facts['replicate']})"
+    parts = blocks(table)
+    texts = {
+        "csv": table.with_columns(replicate=pl.lit(facts["replicate"])).write_csv(),
+        "md": as_markdown(parts, title),
+        "tex": as_latex(parts, title),
+        "html": as_html(parts),
+    }
+    for suffix, text in texts.items():
+        target = Path(config["reports"]) / experiment.name / "tables" / f"{name}.{suffix}"
+        with written_whole(target) as partial:
+            partial.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
