@@ -7,7 +7,9 @@
 config/README.md explains every key.
 """
 
+import shlex
 import sys
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -22,10 +24,11 @@ try:
 except grid.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-PYTHON = f"{sys.executable} -m mtsp_ldp.stages"
-REPORT = f"reports/{E.name}"
+# jobs run this very Python, whether or not its environment is activated
+shell.prefix(f'PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"; ')
 
 
+include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/report.smk"
@@ -48,7 +51,10 @@ onstart:
 
 
 onsuccess:
-    print(f"{E.name}: the report is {Path(REPORT).resolve()}/index.html", file=sys.stderr)
+    print(
+        f"{E.name}: the report is {Path(REPORT).resolve()}/index.html",
+        file=sys.stderr,
+    )
 
 
 onerror:

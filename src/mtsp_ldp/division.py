@@ -21,7 +21,10 @@ def _oracle(epsilon: float) -> OUE:
 class Division(Protocol):
     """What a share buys."""
 
-    epsilon: float
+    @property
+    def epsilon(self) -> float:
+        """Budget of the window."""
+        ...
 
     def oracle(self, share: int) -> OUE:
         """The oracle with which the users of a share report."""

@@ -243,4 +243,3 @@ def commit() -> str:
 def config_digest(*parts: Any) -> str:
     """Digest of config values."""
     return digest_text(repr(parts))[:16]
-

@@ -61,9 +61,7 @@ class OUE:
             raise ValueError(f"n={n!r}: a number of reports is finite and at least 0")
         return self._unit_variance / n if n else math.inf
 
-    def perturb(
-        self, cells: npt.ArrayLike, d: int, rng: np.random.Generator
-    ) -> npt.NDArray[np.bool_]:
+    def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """One report per user.
 
         Parameters
@@ -80,7 +78,7 @@ class OUE:
         Perturbed bits, ``(n, d)``.
         """
         held = np.asarray(cells, dtype=np.int64)
-        if held.ndim != 1 or held.size and (held.min() < -1 or held.max() >= d):
+        if held.ndim != 1 or (held.size and (held.min() < -1 or held.max() >= d)):
             raise ValueError(f"cells: a vector of values in -1..{d - 1}")
         uniforms = rng.random((held.size, d))
         reports = uniforms < self.q

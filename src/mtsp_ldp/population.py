@@ -156,9 +156,7 @@ class Population(ABC):
         if not isinstance(share, int) or share <= 0 or share > ledger.remaining(t):
             ledger.debit(t, share)
 
-    def _answer(
-        self, questions: Sequence[Question], counts: IntArray, oracle: OUE
-    ) -> list[Answer]:
+    def _answer(self, questions: Sequence[Question], counts: IntArray, oracle: OUE) -> list[Answer]:
         groups = split(counts, len(questions), self._coins)
         held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
         sizes = [int(group.sum()) for group in groups]
@@ -171,6 +169,7 @@ class Population(ABC):
             for part, size in zip(np.split(estimates, ends), sizes, strict=True)
         ]
 
+    @abstractmethod
     def _turn(self, t: int) -> None:
         """Take up the data of t."""
 

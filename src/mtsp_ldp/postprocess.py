@@ -69,7 +69,7 @@ def make_consistent(tree: BinaryTree, values: FloatArray, variances: FloatArray)
 
 
 def _share(part: FloatArray, whole: FloatArray, cells: np.ndarray | None = None) -> FloatArray:
-    """part / whole; where the whole is 0 (no noise), one half, or the left child's share of cells."""
+    """Part / whole; where the whole is 0 (no noise), one half, or the left child's share of cells."""
     if cells is None:
         default: FloatArray | float = 0.5
     else:

@@ -28,15 +28,25 @@ class Source(Protocol):
         The geometry where versions are trees.
     """
 
-    versions: FloatArray
-    which: IntArray
-    active: IntArray
-    tree: BinaryTree | None
+    @property
+    def versions(self) -> FloatArray:
+        """See above."""
+
+    @property
+    def which(self) -> IntArray:
+        """See above."""
+
+    @property
+    def active(self) -> IntArray:
+        """See above."""
+
+    @property
+    def tree(self) -> BinaryTree | None:
+        """See above."""
 
     @property
     def d(self) -> int:
         """Number of cells."""
-        ...
 
 
 def cover_sums(tree: BinaryTree, nodes: FloatArray, lo: IntArray, hi: IntArray) -> FloatArray:
@@ -81,13 +91,13 @@ def range_frequencies(source: Source, lo: npt.ArrayLike, hi: npt.ArrayLike) -> F
     first = np.atleast_1d(np.asarray(lo, dtype=np.int64))
     last = np.atleast_1d(np.asarray(hi, dtype=np.int64))
     if ((first < 0) | (first > last) | (last >= source.d)).any():
-        raise ValueError(f"[{lo}, {hi}]: an interval of cells lies in 0..{source.d - 1}")
+        raise ValueError(f"[{lo!r}, {hi!r}]: an interval of cells lies in 0..{source.d - 1}")
     if source.tree is not None:
         return cover_sums(source.tree, source.versions, first, last)[source.which]
     sums = np.concatenate(
         [np.zeros((source.versions.shape[0], 1)), np.cumsum(source.versions, axis=1)], axis=1
     )
-    return (sums[:, last + 1] - sums[:, first])[source.which]
+    return np.asarray((sums[:, last + 1] - sums[:, first])[source.which])
 
 
 def window_sums(per_step: npt.NDArray[np.float64], delta: int) -> FloatArray:

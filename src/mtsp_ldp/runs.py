@@ -83,9 +83,7 @@ def run_cell(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), first
 
 
-def write_cell(
-    stem: Path, scores: pl.DataFrame, release: Release, provenance: Mapping[str, str]
-) -> None:
+def write_cell(stem: Path, scores: pl.DataFrame, release: Release, provenance: Mapping[str, str]) -> None:
     """Write ``<stem>.parquet``, ``<stem>.release.parquet`` and ``<stem>.trace.parquet``, whole."""
     steps, d = release.which.size, release.d
     published = pl.DataFrame(

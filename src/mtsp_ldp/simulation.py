@@ -152,9 +152,7 @@ def privacy_spend(
     )
 
 
-def largest_window_sum(
-    times: IntArray, reporters: IntArray, spends: np.ndarray, window: int
-) -> float:
+def largest_window_sum(times: IntArray, reporters: IntArray, spends: np.ndarray, window: int) -> float:
     """The largest sum of one reporter's spends over ``window`` consecutive timestamps.
 
     Parameters

@@ -132,9 +132,7 @@ class Stream:
         facts: Mapping[str, Any] | None,
         source: str,
     ) -> "Stream":
-        times, users, cells = (
-            frame[name].cast(pl.Int64).to_numpy() for name in ("t", "user", "cell")
-        )
+        times, users, cells = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "user", "cell"))
         steps = _length(times, length, source)
         _refuse(source, "t", times, (times < 0) | (times >= steps), f"0..{steps - 1}")
         _refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
@@ -203,7 +201,9 @@ class Stream:
             if name not in frame.columns:
                 raise StreamError(f"{source}: column {name!r} is missing; {list(wanted)} are there")
             if not frame[name].dtype.is_integer() or frame[name].null_count():
-                raise StreamError(f"{source}: column {name!r}: {dtype} without nulls, not {frame[name].dtype}")
+                raise StreamError(
+                    f"{source}: column {name!r}: {dtype} without nulls, not {frame[name].dtype}"
+                )
         d, length = int(facts["d"]), int(facts["T"])
         if kind == "panel":
             return cls._panel(frame, d, length, facts, str(source))
@@ -213,9 +213,7 @@ class Stream:
     def _exchangeable(
         cls, frame: pl.DataFrame, d: int, length: int, facts: Mapping[str, Any], source: str
     ) -> "Stream":
-        times, cells, held = (
-            frame[name].cast(pl.Int64).to_numpy() for name in ("t", "cell", "count")
-        )
+        times, cells, held = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "cell", "count"))
         _refuse(source, "t", times, (times < 0) | (times >= length), f"0..{length - 1}")
         _refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
         _refuse(source, "count", held, held < 0, "at least 0")

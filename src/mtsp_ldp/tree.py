@@ -45,7 +45,7 @@ class BinaryTree:
         """Number of real (non-padding) cells under each node, ``(size,)``."""
         width = 1 << (self.levels - 1 - self.level_of)
         first = (np.arange(self.size) - (1 << self.level_of) + 1) * width
-        return np.clip(self.d - first, 0, width)
+        return np.asarray(np.clip(self.d - first, 0, width))
 
     @cached_property
     def asked(self) -> npt.NDArray[np.bool_]:
@@ -58,7 +58,7 @@ class BinaryTree:
     def path(self) -> npt.NDArray[np.int64]:
         """The node of each level above each cell, ``(levels, d)``, as indices of the flat array."""
         level = np.arange(self.levels)[:, None]
-        return (1 << level) - 1 + (np.arange(self.d) >> (self.levels - 1 - level))
+        return np.asarray((1 << level) - 1 + (np.arange(self.d) >> (self.levels - 1 - level)))
 
     def cover(self, lo: int, hi: int) -> list[tuple[int, int]]:
         """The unique smallest set of nodes whose disjoint union is ``[lo, hi]``, left to right.

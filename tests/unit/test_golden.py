@@ -69,7 +69,7 @@ def test_oba_along_a_stream(golden):
         allocation, shares = OptimalAllocation(case["w"]), []
         for t, dis in enumerate(case["dissimilarities"]):
             n = case["users_per_level"]
-            _, share = allocation.choose(t, dis, lambda share, n=n: division.variance(share, n))
+            _, share = allocation.choose(t, dis, lambda share, n=n, at=division: at.variance(share, n))
             if share:
                 allocation.record(t, share)
             shares.append(share / FULL)

@@ -5,15 +5,17 @@ rule fetch:
     "Fetch the raw files of {wildcards.dataset}"
     output:
         "data/raw/{dataset}/receipt.json",
-    params:
-        config=lambda wildcards: grid.config_digest(grid.dataset_config(wildcards.dataset)),
-        code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "fetch"),
     log:
         f"logs/{E.name}/fetch/{{dataset}}.log",
     conda:
         "../../environment.yml"
+    params:
+        config=lambda wildcards: grid.config_digest(
+            grid.dataset_config(wildcards.dataset)
+        ),
+        code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "fetch"),
     shell:
-        "{PYTHON}.fetch dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.fetch dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule prepare:
@@ -23,12 +25,14 @@ rule prepare:
     output:
         stream="data/streams/{dataset}.parquet",
         facts="data/streams/{dataset}.json",
-    params:
-        config=lambda wildcards: grid.config_digest(grid.dataset_config(wildcards.dataset)),
-        code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "prepare"),
     log:
         f"logs/{E.name}/prepare/{{dataset}}.log",
     conda:
         "../../environment.yml"
+    params:
+        config=lambda wildcards: grid.config_digest(
+            grid.dataset_config(wildcards.dataset)
+        ),
+        code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "prepare"),
     shell:
-        "{PYTHON}.prepare dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.prepare dataset={wildcards.dataset:q} > {log:q} 2>&1"

@@ -1,16 +1,5 @@
 """One job per stream, mechanism, epsilon and window, all repetitions inside (data/runs/<experiment>/…)."""
 
-RUNS = f"data/runs/{E.name}"
-CELL = "{dataset}/{mechanism}/epsilon={epsilon}_window={window}"
-
-
-def result(cell):
-    return f"{RUNS}/{cell.stem}.parquet"
-
-
-def null_if_any(value):
-    return "null" if value == grid.ANY else value
-
 
 rule simulate:
     "Simulate {wildcards.mechanism} on {wildcards.dataset}, epsilon={wildcards.epsilon}, w={wildcards.window}"
@@ -21,19 +10,23 @@ rule simulate:
         scores=f"{RUNS}/{CELL}.parquet",
         release=f"{RUNS}/{CELL}.release.parquet",
         trace=f"{RUNS}/{CELL}.trace.parquet",
-    params:
-        epsilon=lambda wildcards: null_if_any(wildcards.epsilon),
-        window=lambda wildcards: null_if_any(wildcards.window),
-        repetitions=lambda wildcards: 1 if wildcards.epsilon == grid.ANY else E.repetitions,
-        seed=E.seed,
-        options=lambda wildcards: grid.config_digest(grid.mechanism_options(wildcards.mechanism)),
-        code=lambda wildcards: grid.mechanism_digest(wildcards.mechanism),
-        stem=subpath(output.scores, strip_suffix=".parquet"),
     log:
         f"logs/{E.name}/simulate/{CELL}.log",
     conda:
         "../../environment.yml"
+    params:
+        epsilon=lambda wildcards: null_if_any(wildcards.epsilon),
+        window=lambda wildcards: null_if_any(wildcards.window),
+        repetitions=lambda wildcards: (
+            1 if wildcards.epsilon == grid.ANY else E.repetitions
+        ),
+        seed=E.seed,
+        options=lambda wildcards: grid.config_digest(
+            grid.mechanism_options(wildcards.mechanism)
+        ),
+        code=lambda wildcards: grid.mechanism_digest(wildcards.mechanism),
+        stem=subpath(output.scores, strip_suffix=".parquet"),
     shell:
-        "{PYTHON}.simulate dataset={wildcards.dataset:q} mechanism={wildcards.mechanism:q}"
+        "python -m mtsp_ldp.stages.simulate dataset={wildcards.dataset:q} mechanism={wildcards.mechanism:q}"
         " epsilon={params.epsilon} window={params.window} repetitions={params.repetitions}"
         " seed={params.seed} code={params.code} 'output=\"{params.stem}\"' > {log:q} 2>&1"

@@ -73,7 +73,7 @@ class City(Dataset):
         numbers = hilbert_grid(self.grid)
         slots = self.days * 24 * 60 // self.slot_minutes
         centres = rng.random((self.hubs, 2))
-        fame = np.arange(1, self.hubs + 1) ** -self.hub_exponent
+        fame: FloatArray = np.arange(1.0, self.hubs + 1) ** -self.hub_exponent
         places = np.stack(
             [
                 self._scatter(rng, centres, np.sqrt(fame), 3 * self.hub_spread),
@@ -91,9 +91,7 @@ class City(Dataset):
             mood = np.where(anew, rng.random(self.people), mood)
             where = np.where(anew, _choose(rng, hour), where)
             errand = anew & (where == ELSEWHERE)
-            places[ELSEWHERE, errand] = self._scatter(
-                rng, centres, fame, self.hub_spread, int(errand.sum())
-            )
+            places[ELSEWHERE, errand] = self._scatter(rng, centres, fame, self.hub_spread, int(errand.sum()))
             at = places[where, np.arange(self.people)]
             in_town = (arrives <= t) & (t < leaves)
             active = in_town & (mood < self._level(hour))
@@ -102,9 +100,7 @@ class City(Dataset):
             square = np.minimum((at[who] * self.grid).astype(np.int64), self.grid - 1)
             rows.append((np.full(who.size, t), who, numbers[square[:, 0], square[:, 1]]))
         times, users, cells = (np.concatenate(column) for column in zip(*rows, strict=True))
-        return Stream.from_panel(
-            times, users, cells, self.grid**2, length=slots, facts=self._facts(numbers)
-        )
+        return Stream.from_panel(times, users, cells, self.grid**2, length=slots, facts=self._facts(numbers))
 
     def _facts(self, numbers: IntArray) -> dict[str, Any]:
         x, y = np.unravel_index(np.argsort(numbers, axis=None), numbers.shape)

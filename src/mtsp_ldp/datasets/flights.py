@@ -98,9 +98,7 @@ class Flights(Dataset):
             "no_arrival": int(((rows["reason"] == "kept") & rows["air_time"].is_null()).sum()),
             "raw_sha256": digest_file(folder / "flights.csv.zip"),
         }
-        return Stream.from_panel(
-            cells["t"], users, cells["cell"], places.height, length=slots, facts=facts
-        )
+        return Stream.from_panel(cells["t"], users, cells["cell"], places.height, length=slots, facts=facts)
 
     def _rows(self, path: Path) -> pl.DataFrame:
         with ZipFile(path) as archive:
@@ -156,9 +154,9 @@ class Flights(Dataset):
     def _hold(self, events: pl.DataFrame, slots: int) -> pl.DataFrame:
         following = pl.col("slot").shift(-1).over("tailnum", order_by="slot")
         until = pl.min_horizontal(pl.col("slot") + self.hold, following, pl.lit(slots))
-        spans = events.with_columns(
-            first=pl.max_horizontal("slot", pl.lit(0)), until=until
-        ).filter(pl.col("first") < pl.col("until"))
+        spans = events.with_columns(first=pl.max_horizontal("slot", pl.lit(0)), until=until).filter(
+            pl.col("first") < pl.col("until")
+        )
         return (
             spans.with_columns(t=pl.int_ranges("first", "until"))
             .select("tailnum", "airport", "t")
@@ -178,4 +176,5 @@ class Flights(Dataset):
         if unknown:
             raise ValueError(f"{path}: no coordinates of {', '.join(unknown)}")
         order = hilbert_order(places["lon"].to_numpy(), places["lat"].to_numpy())
-        return places[order.tolist()].with_row_index("cell")
+        numbered: pl.DataFrame = places[order.tolist()].with_row_index("cell")
+        return numbered

@@ -32,4 +32,5 @@ def hilbert_order(lon: npt.ArrayLike, lat: npt.ArrayLike) -> IntArray:
 def _steps(values: npt.ArrayLike) -> IntArray:
     place: FloatArray = np.asarray(values, dtype=np.float64)
     span = float(np.ptp(place)) or 1.0
-    return np.rint((place - place.min()) / span * ((1 << _FINE) - 1)).astype(np.int64)
+    steps: IntArray = np.rint((place - place.min()) / span * ((1 << _FINE) - 1)).astype(np.int64)
+    return steps

@@ -65,9 +65,7 @@ class Material:
 def error_curves(material: Material, axis: str) -> Figure:
     """MSE of frequencies against epsilon or window; a column a value of the other, a row a release."""
     other = {"epsilon": "window", "window": "epsilon"}[axis]
-    table = with_floors(
-        material.summary.filter(pl.col("query") == "frequency", pl.col("measure") == "mse")
-    )
+    table = with_floors(material.summary.filter(pl.col("query") == "frequency", pl.col("measure") == "mse"))
     grid = sns.relplot(
         data=table.sort("mechanism", axis).to_dict(as_series=False),
         x=axis,
@@ -91,7 +89,8 @@ def error_curves(material: Material, axis: str) -> Figure:
         part = table.filter(pl.col("release") == release, pl.col(other) == value)
         _dress(axes, part, axis, material.mechanisms)
         axes.set_title(f"{release}, {sign} = {value:g}")
-    grid.set(yscale="log")
+    means = table["mean"].drop_nulls().to_numpy()
+    grid.set(yscale="log", ylim=(means.min() / 2, means.max() * 2))
     grid.set_axis_labels(names[axis], "MSE of frequencies")
     _legend(grid.figure, material.mechanisms)
     grid.figure.suptitle(f"{material.title}: error against {names[axis]}", y=1.02, fontsize=9)
@@ -110,7 +109,7 @@ def _dress(axes: Axes, part: pl.DataFrame, axis: str, mechanisms: list[str]) -> 
 
 def budget(material: Material) -> Figure:
     """Shares spent per t, and their sum over the window under its limit."""
-    figure, axes = _panels(len(material.publishers), sharey=True)
+    figure, axes = _panels(len(material.publishers))
     for name, panel in zip(material.publishers, axes, strict=False):
         trace = material.run(name).trace
         first, second = trace["share_1"].to_numpy(), trace["share_2"].to_numpy()
@@ -151,7 +150,7 @@ def busiest(material: Material) -> Figure:
         centre = int(material.facts["events"][0]["start"])
         cell = int(material.facts["events"][0]["cell"])
     steps = np.arange(max(centre - 60, 0), min(centre + 60, stream.length))
-    figure, axes = _panels(len(material.publishers), sharey=True)
+    figure, axes = _panels(len(material.publishers))
     for name, panel in zip(material.publishers, axes, strict=False):
         released = material.run(name).frequencies[steps, cell] * active[steps]
         panel.plot(steps, counts[steps, cell], color=TRUTH, lw=1.0)
@@ -174,11 +173,11 @@ def busiest(material: Material) -> Figure:
     return figure
 
 
-def _panels(number: int, **shared: bool) -> tuple[Figure, list[Axes]]:
+def _panels(number: int) -> tuple[Figure, list[Axes]]:
     columns = 3
     rows = -(-number // columns)
     figure, grid = plt.subplots(
-        rows, columns, figsize=(7.2, 1.5 * rows + 0.3), sharex=True, squeeze=False, **shared
+        rows, columns, figsize=(7.2, 1.5 * rows + 0.3), sharex=True, sharey=True, squeeze=False
     )
     axes = list(grid.ravel())
     for spare in axes[number:]:

@@ -28,9 +28,7 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
     ``best`` per release with its error and ratios, and ``losers``: those that lose to publishing nothing
     in the raw column.
     """
-    table = errors(summary, dataset).filter(
-        pl.col("epsilon") == epsilon, pl.col("window") == window
-    )
+    table = errors(summary, dataset).filter(pl.col("epsilon") == epsilon, pl.col("window") == window)
     best = {
         row["release"]: {
             "label": look(row["mechanism"]).label,
@@ -50,13 +48,15 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
 
 
 def stream_view(
-    summary: pl.DataFrame, facts: Mapping[str, Any], figures: Path, table: Path, focus: tuple[float, int]
+    summary: pl.DataFrame,
+    facts: Mapping[str, Any],
+    figures: Path,
+    table: Path,
+    focus: tuple[float, int],
 ) -> dict[str, Any]:
     """All that the page says of one stream."""
     name = facts["dataset"]
-    images = [
-        (figure, CAPTIONS[figure], _inline(figures / f"{figure}_{name}.svg")) for figure in CAPTIONS
-    ]
+    images = [(figure, CAPTIONS[figure], _inline(figures / f"{figure}_{name}.svg")) for figure in CAPTIONS]
     return {
         "name": name,
         "facts": facts,

@@ -1,4 +1,4 @@
-"""How a mechanism looks, the same in every figure: colour and marker name the strategy, the line the division."""
+"""How a mechanism looks in every figure: colour and marker name the strategy, the line the division."""
 
 from dataclasses import dataclass
 

@@ -129,9 +129,7 @@ def as_latex(parts: list[Block], title: str) -> str:
             [cell.replace("–", "--") for cell in row]
             for row in _marked(block, r"\textbf{{{}}}", r"$^\dagger$")
         ]
-        table = tabulate(
-            rows, headers=["mechanism", *heads], tablefmt="latex_raw", disable_numparse=True
-        )
+        table = tabulate(rows, headers=["mechanism", *heads], tablefmt="latex_raw", disable_numparse=True)
         lines += [f"% {block.title}", _booktabs(table)]
     return "\n".join(lines) + "\n"
 
@@ -149,7 +147,10 @@ def as_html(parts: list[Block]) -> str:
     for block in parts:
         head = "".join(f"<th scope='col'>{html.escape(head)}</th>" for head in block.heads)
         body = "".join(
-            "<tr><th scope='row'>" + row[0] + "</th>" + "".join(f"<td>{cell}</td>" for cell in row[1:])
+            "<tr><th scope='row'>"
+            + row[0]
+            + "</th>"
+            + "".join(f"<td>{cell}</td>" for cell in row[1:])
             + "</tr>"
             for row in _marked(block, "<strong>{}</strong>", "<span class='loses'>†</span>")
         )

@@ -61,9 +61,7 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
     return Pruned(questions, nodes)
 
 
-def assemble(
-    tree: BinaryTree, pruned: Pruned, answers: list[Answer]
-) -> tuple[FloatArray, FloatArray]:
+def assemble(tree: BinaryTree, pruned: Pruned, answers: list[Answer]) -> tuple[FloatArray, FloatArray]:
     """The tree that the answers make.
 
     A leaf that was asked at several levels gets the inverse-variance mean of its answers; nodes below a

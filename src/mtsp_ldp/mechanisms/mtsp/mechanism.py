@@ -65,9 +65,7 @@ class Mtsp(Mechanism):
             return Step()
         estimate, variances = assemble(self._tree, self._full, first)
         noise = float(np.mean(variances[self._tree.asked]))
-        gap = dissimilarity(
-            self._levels(estimate), self._levels(self._release), noise, self.setting.d
-        )
+        gap = dissimilarity(self._levels(estimate), self._levels(self._release), noise, self.setting.d)
         asked = len(self._full.questions)
 
         def variance(share: int) -> float:

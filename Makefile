@@ -1,0 +1,52 @@
+# make            the default experiment on all cores, then the path of its page (environment on first use)
+# make test       the test suite          make test-full   with the slow tests
+# make lint       every linter            make lock        pin the newest versions that fit pyproject.toml
+PYTHON ?= python3
+CORES ?= all
+EXPERIMENT ?= default
+BIN := .venv/bin
+SNAKEMAKE := $(BIN)/python -m snakemake --cores $(CORES) --config experiment=$(EXPERIMENT)
+
+.PHONY: report test test-full lint format lock clean
+
+report: .venv/ready
+	$(SNAKEMAKE)
+	$(SNAKEMAKE) --report reports/$(EXPERIMENT)/snakemake.html
+	@echo "The report is $$PWD/reports/$(EXPERIMENT)/index.html"
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "$(PYTHON) is older than 3.11: make PYTHON=python3.11, or newer"; exit 1; }
+	@rm -rf .venv; $(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  echo "$(PYTHON) cannot make a virtual environment: install it (Debian, Ubuntu: apt-get install python3-venv) and run make again"; \
+	  exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-full: .venv/ready
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/ready
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/python -m snakefmt --check Snakefile workflow
+	$(BIN)/lint-imports
+	$(BIN)/python -m snakemake --lint
+
+format: .venv/ready
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+	$(BIN)/python -m snakefmt Snakefile workflow
+
+# uv names no index in the lock file
+lock:
+	uv pip compile --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
+	  --extra dev --upgrade --quiet pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf .venv data/raw data/streams data/runs data/summaries logs .snakemake

@@ -1,0 +1,78 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mtsp_ldp.oracle import OUE
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
+def test_a_budget_is_finite_and_positive(epsilon):
+    with pytest.raises(ValueError, match="epsilon="):
+        OUE(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.5, 1.0, 700.0])
+def test_keeps_and_flips_with_the_stated_odds(epsilon):
+    oracle = OUE(epsilon)
+    odds = math.log(oracle.p / (1 - oracle.p)) - (math.log(oracle.q) - math.log1p(-oracle.q))
+    assert odds == pytest.approx(epsilon, rel=1e-6)
+    assert math.isfinite(oracle.variance(100))
+
+
+def test_no_reports():
+    assert OUE(1.0).variance(0) == math.inf
+    with pytest.raises(ValueError, match="n="):
+        OUE(1.0).variance(-1)
+    with pytest.raises(ValueError, match="no estimate"):
+        OUE(1.0).estimate([0, 0], 0)
+
+
+def test_inactive_users_send_nothing():
+    reports = OUE(1e-6).perturb([-1, 2, -1], 4, np.random.default_rng(0))
+    assert reports.shape == (3, 4)
+    assert not reports[[0, 2]].any()
+
+
+@pytest.mark.parametrize("cells", [[4], [-2], [[0, 1]]])
+def test_refuses_cells_outside_the_domain(cells):
+    with pytest.raises(ValueError, match="cells"):
+        OUE(1.0).perturb(cells, 4, np.random.default_rng(0))
+
+
+def test_both_realisations_have_the_law_of_exact_binomials():
+    counts, epsilon, draws = np.array([30, 0, 10]), 0.7, 4000
+    oracle, rng = OUE(epsilon), np.random.default_rng(7)
+    cells = np.repeat(np.arange(3), counts)
+    per_user = np.array([oracle.perturb(cells, 3, rng).sum(axis=0) for _ in range(draws)])
+    aggregate = np.array([oracle.sample(counts, rng) for _ in range(draws)])
+    support = np.arange(41)
+    for cell, own in enumerate(counts):
+        law = np.convolve(
+            stats.binom.pmf(np.arange(own + 1), own, oracle.p),
+            stats.binom.pmf(np.arange(41 - own), 40 - own, oracle.q),
+        )
+        for seen in (per_user[:, cell], aggregate[:, cell]):
+            tally = np.bincount(seen, minlength=41)
+            common = law * draws >= 5
+            expected = np.r_[law[common], law[~common].sum()] * draws
+            observed = np.r_[tally[support[common]], tally[~common].sum()]
+            keep = expected > 0
+            assert stats.chisquare(observed[keep], expected[keep]).pvalue > 1e-4
+
+
+def test_estimate_is_unbiased_with_the_stated_variance():
+    counts, oracle, rng = np.array([600, 300, 100]), OUE(1.0), np.random.default_rng(3)
+    estimates = np.array([oracle.estimate(oracle.sample(counts, rng), 1000) for _ in range(20000)])
+    variance = oracle.variance(1000) + counts / 1000 / 1000
+    error = estimates.mean(axis=0) - counts / 1000
+    assert (np.abs(error) < 4 * np.sqrt(variance / 20000)).all()
+    np.testing.assert_allclose(estimates.var(axis=0), variance, rtol=4 * math.sqrt(2 / 20000))
+
+
+def test_an_array_of_sizes_draws_several_questions_at_once():
+    ones = OUE(800.0).sample([5, 0, 7], np.random.default_rng(0), [5, 5, 7])
+    assert ones[1] == 0
+    with pytest.raises(ValueError, match="counts"):
+        OUE(1.0).sample([5], np.random.default_rng(0), 4)

@@ -1,0 +1,150 @@
+"""The door: what it refuses, and that nobody ever spends more than epsilon in a window."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mtsp_ldp import Stream, privacy_spend, simulate
+from mtsp_ldp.division import BudgetDivision, PopulationDivision
+from mtsp_ldp.ledger import FULL, PrivacyError
+from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.population import populate, split
+from mtsp_ldp.survey import Question
+
+
+@st.composite
+def panels(draw):
+    """Users who come and go, cells that may stay empty, timestamps without anybody."""
+    users, length, d = draw(st.integers(1, 30)), draw(st.integers(1, 25)), draw(st.integers(1, 9))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    there = rng.random((length, users)) < draw(st.sampled_from([0.2, 0.7, 1.0]))
+    there &= (rng.random(length) < draw(st.sampled_from([0.6, 1.0])))[:, None]
+    there[0, 0] = True
+    t, user = np.nonzero(there)
+    return Stream.from_panel(t, user, rng.integers(0, d, t.size), d, length=length)
+
+
+@st.composite
+def streams(draw):
+    panel = draw(panels())
+    if draw(st.booleans()):
+        return panel
+    return Stream.from_counts(panel.counts, int(panel.active.max()) + draw(st.integers(0, 5)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(streams(), st.data())
+def test_no_user_spends_more_than_epsilon_in_any_window(stream, data):
+    name = data.draw(st.sampled_from(sorted(mechanisms())))
+    epsilon = data.draw(st.sampled_from([1e-3, 0.3, 1.0, 2.7]))
+    window = data.draw(st.integers(1, stream.length))
+    seed = data.draw(st.integers(0, 100))
+    spent = privacy_spend(stream, name, epsilon=epsilon, window=window, seed=seed)
+    assert 0 <= spent <= epsilon
+    release = simulate(stream, name, epsilon=epsilon, window=window, seed=seed)
+    shares = release.trace["share_1"].to_numpy() + release.trace["share_2"].to_numpy()
+    assert np.convolve(shares, np.ones(window)).max() <= 1 + 1e-12
+    assert np.isfinite(release.versions).all()
+    assert release.frequencies.shape == (stream.length, stream.d)
+    assert np.isfinite(release.simplex().frequencies).all()
+
+
+def door(stream, division=None, window=4, **kwargs):
+    rng = np.random.default_rng(0)
+    division = division or BudgetDivision(1.0)
+    return populate(stream, division=division, window=window, coins=rng, noise=rng, **kwargs)
+
+
+COUNTS = Stream.from_counts(np.full((6, 3), 10))
+CELLS = Question(np.arange(3))
+
+
+@pytest.mark.parametrize("share", [0, -1, 0.5, float("nan"), FULL + 1])
+@pytest.mark.parametrize("division", [BudgetDivision(1.0), PopulationDivision(1.0)])
+def test_refuses_a_share_before_anything_is_spent(share, division):
+    population = door(COUNTS, division)
+    with pytest.raises(PrivacyError):
+        population.survey(0, [CELLS], share)
+    assert population.survey(0, [CELLS], FULL) is not None
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 2], [-1, 0, 1], [0.0, 1.0, 2.0], []])
+def test_refuses_groups_that_are_no_partition(labels):
+    population = door(COUNTS)
+    with pytest.raises(ValueError, match=r"labels|questions"):
+        population.survey(0, [Question(labels)], FULL)
+    with pytest.raises(ValueError, match="questions"):
+        population.survey(0, [], FULL)
+    assert population.survey(0, [CELLS], FULL) is not None
+
+
+def test_refusing_leaves_the_state_usable():
+    population = door(COUNTS, PopulationDivision(1.0))
+    half = FULL // 2
+    population.survey(0, [CELLS], half)
+    with pytest.raises(PrivacyError):
+        population.survey(1, [CELLS], half + 1)
+    assert population.survey(1, [CELLS], half) is not None
+    with pytest.raises(PrivacyError):
+        population.survey(3, [CELLS], 1)
+    assert population.survey(4, [CELLS], half) is not None
+
+
+def test_fewer_reporters_than_questions_spend_nothing():
+    population = door(Stream.from_counts([[1, 0, 0]] * 3))
+    assert population.survey(0, [CELLS, CELLS], FULL) is None
+    assert population.survey(0, [CELLS], FULL) is not None
+
+
+def test_arcs_of_a_window_partition_the_users():
+    users, window = 37, 5
+    t, user = np.divmod(np.arange(users * 20), users)
+    stream = Stream.from_panel(t, user, np.zeros(t.size, int), 1)
+    asked = []
+    population = door(
+        stream, PopulationDivision(1.0), window, witness=lambda t, who, epsilon: asked.append(who)
+    )
+    for t in range(20):
+        population.survey(t, [Question([0])], FULL // window)
+    for start in range(15):
+        together = np.concatenate(asked[start : start + window])
+        assert np.unique(together).size == together.size
+    assert np.unique(np.concatenate(asked[:6])).size == users
+
+
+def test_groups_are_equal_and_multivariate_hypergeometric():
+    rng, counts = np.random.default_rng(1), np.array([6, 3, 1])
+    drawn = np.array([split(counts, 3, rng) for _ in range(20000)])
+    assert set(np.unique(drawn.sum(axis=2))) == {3, 4}
+    assert (drawn.sum(axis=1) == counts).all()
+    np.testing.assert_allclose(drawn.mean(axis=(0, 1)), counts / 3, atol=0.01)
+    # variance of a group's count of cell 0, mixed over sizes 3, 3, 4 of 10
+    sizes = np.array([3, 3, 4])
+    within = sizes * 0.6 * 0.4 * (10 - sizes) / 9
+    wanted = within.mean() + (0.6 * sizes).var()
+    assert drawn[:, 0, 0].var() == pytest.approx(wanted, rel=0.05)
+
+
+def test_replicates_are_independent_reporters():
+    stream = Stream.from_panel([0, 0], [7, 9], [0, 1], 2)
+    population = door(stream, PopulationDivision(1.0), replicate=500)
+    assert population.active(0) == 1000
+    answers = population.survey(0, [Question([0, 1])], FULL // 10)
+    assert answers is not None
+    assert answers[0].reporters == 100
+
+
+def test_more_reporters_than_can_be_drawn_from_are_refused():
+    with pytest.raises(ValueError, match="reporters"):
+        door(Stream.from_counts([[1]], population=10**9))
+
+
+@pytest.mark.parametrize("name", sorted(mechanisms()))
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_small_streams_work(name, d):
+    for counts in ([[3] * d], [[1] + [0] * (d - 1)], [[5] * d, [0] * d, [4] * d]):
+        stream = Stream.from_counts(counts)
+        release = simulate(stream, name, epsilon=1.0, window=1)
+        assert release.frequencies.shape == (len(counts), d)
+        assert np.isfinite(release.frequencies).all()

@@ -1,0 +1,24 @@
+"""Paths of an experiment's files, and what some inputs and parameters are made of."""
+
+REPORT = f"reports/{E.name}"
+RUNS = f"data/runs/{E.name}"
+CELL = "{dataset}/{mechanism}/epsilon={epsilon}_window={window}"
+SUMMARY = f"data/summaries/{E.name}.parquet"
+
+
+def result(cell):
+    return f"{RUNS}/{cell.stem}.parquet"
+
+
+def null_if_any(value):
+    return "null" if value == grid.ANY else value
+
+
+def focus_files(wildcards):
+    """Streams, traces and releases of the runs that a figure looks into."""
+    files = {"summary": SUMMARY, "facts": f"data/streams/{wildcards.dataset}.json"}
+    if wildcards.figure in ("budget", "busiest"):
+        cells = [E.focus_cell(wildcards.dataset, name) for name in E.mechanism]
+        files["stream"] = f"data/streams/{wildcards.dataset}.parquet"
+        files["runs"] = [result(cell) for cell in cells]
+    return files
