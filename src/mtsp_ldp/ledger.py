@@ -75,7 +75,7 @@ class ReporterLedger:
 
     def __init__(self, reporters: int, window: int) -> None:
         self._window = window
-        self._last = np.full(reporters, -window, dtype=np.int64)
+        self._last = np.full(reporters, -window, dtype=np.int32)
 
     def record(self, t: int, reporters: npt.NDArray[np.int64]) -> None:
         """Note that these reporters answer at t; refuse if one answered less than w steps ago."""

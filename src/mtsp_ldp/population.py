@@ -215,8 +215,9 @@ class Panel(Population):
 
     def __init__(self, stream: Stream, **kwargs: object) -> None:
         super().__init__(stream, **kwargs)  # type: ignore[arg-type]
-        # the reporter of each rank; reporters u*m .. u*m + m-1 stand for user u
-        self._order = self._coins.permutation(self._reporters)
+        # the user of each rank; a reporter is known by her rank
+        users = np.repeat(np.arange(stream.users, dtype=np.int32), self._replicate)
+        self._owner = self._coins.permutation(users)
         self._cell = np.full(stream.users, -1, dtype=np.int64)
         self._seen = ReporterLedger(self._reporters, self._ledger.window)
         self._users = np.empty(0, dtype=np.int64)
@@ -229,11 +230,11 @@ class Panel(Population):
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         if ranges == [(0, self._reporters)]:
             return _Asked(ranges, self._stream.counts[t] * self._replicate)
-        reporters = np.concatenate([self._order[start:end] for start, end in ranges])
-        cells = self._cell[reporters // self._replicate]
-        present = cells >= 0
-        counts = np.bincount(cells[present], minlength=self.d).astype(np.int64)
-        return _Asked(ranges, counts, reporters[present])
+        ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
+        owners = np.concatenate([self._owner[start:end] for start, end in ranges])
+        cells = self._cell[owners]
+        counts = np.bincount(cells + 1, minlength=self.d + 1)[1:]
+        return _Asked(ranges, counts, ranks[cells >= 0])
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._seen.record(t, self._identify(asked))
@@ -241,9 +242,7 @@ class Panel(Population):
     def _identify(self, asked: _Asked) -> IntArray:
         if asked.who is not None:
             return asked.who
-        copies = np.arange(self._replicate)
-        everyone: IntArray = (self._users[:, None] * self._replicate + copies).ravel()
-        return everyone
+        return np.flatnonzero(self._cell[self._owner] >= 0)
 
 
 class Exchangeable(Population):
