@@ -10,6 +10,7 @@ from typing import Any
 
 import grimp
 import jsonschema
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
@@ -151,9 +152,18 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
     config: dict[str, Any] = OmegaConf.to_container(composed.experiment, resolve=True)  # type: ignore[assignment]
     source = f"config/experiment/{name}.yaml"
     if overrides:
-        config.update(overrides)
+        config.update(_typed(overrides))
         source += " with --config"
     return _checked(config, source)
+
+
+def _typed(value: Any) -> Any:
+    """Values as yaml would read them: Snakemake hands the entries of a list over as text."""
+    if isinstance(value, Mapping):
+        return {key: _typed(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_typed(entry) for entry in value]
+    return yaml.safe_load(value) if isinstance(value, str) else value
 
 
 def _checked(config: dict[str, Any], source: str) -> Experiment:

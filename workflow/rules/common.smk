@@ -14,11 +14,6 @@ def null_if_any(value):
     return "null" if value == grid.ANY else value
 
 
-def focus_files(wildcards):
-    """Streams, traces and releases of the runs that a figure looks into."""
-    files = {"summary": SUMMARY, "facts": f"data/streams/{wildcards.dataset}.json"}
-    if wildcards.figure in ("budget", "busiest"):
-        cells = [E.focus_cell(wildcards.dataset, name) for name in E.mechanism]
-        files["stream"] = f"data/streams/{wildcards.dataset}.parquet"
-        files["runs"] = [result(cell) for cell in cells]
-    return files
+def focus_results(wildcards):
+    """The runs that figures look into, one per mechanism."""
+    return [result(E.focus_cell(wildcards.dataset, name)) for name in E.mechanism]

@@ -38,30 +38,39 @@ rule tabulate:
 
 
 rule plot:
-    "Plot {wildcards.figure} of {wildcards.dataset}"
+    "Plot {wildcards.dataset}"
     input:
-        unpack(focus_files),
+        summary=SUMMARY,
+        stream="data/streams/{dataset}.parquet",
+        facts="data/streams/{dataset}.json",
+        runs=focus_results,
     output:
-        pdf=f"{REPORT}/figures/{{figure}}_{{dataset}}.pdf",
-        svg=f"{REPORT}/figures/{{figure}}_{{dataset}}.svg",
-        png=report(
-            f"{REPORT}/figures/{{figure}}_{{dataset}}.png",
-            caption="../report/{figure}.rst",
-            category="{dataset}",
-            labels={"stream": "{dataset}", "figure": "{figure}"},
+        multiext(
+            f"{REPORT}/figures/{{dataset}}",
+            *[
+                f".{figure}.{kind}"
+                for figure in grid.FIGURES
+                for kind in ("pdf", "svg")
+            ],
         ),
+        *[
+            report(
+                f"{REPORT}/figures/{{dataset}}.{figure}.png",
+                caption=f"../report/{figure}.rst",
+                category="{dataset}",
+                labels={"stream": "{dataset}", "figure": figure},
+            )
+            for figure in grid.FIGURES
+        ],
     log:
-        f"logs/{E.name}/plot/{{figure}}_{{dataset}}.log",
-    wildcard_constraints:
-        figure="|".join(grid.FIGURES),
+        f"logs/{E.name}/plot/{{dataset}}.log",
     conda:
         "../../environment.yml"
     params:
         overrides=grid.as_overrides(E),
         code=grid.stage_digest("plot"),
     shell:
-        "python -m mtsp_ldp.stages.plot figure={wildcards.figure} dataset={wildcards.dataset:q} {params.overrides:q}"
-        " > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.plot dataset={wildcards.dataset:q} {params.overrides:q} > {log:q} 2>&1"
 
 
 rule publish:
@@ -70,7 +79,7 @@ rule publish:
         summary=SUMMARY,
         tables=expand(f"{REPORT}/tables/{{dataset}}.html", dataset=E.dataset),
         figures=expand(
-            f"{REPORT}/figures/{{figure}}_{{dataset}}.svg",
+            f"{REPORT}/figures/{{dataset}}.{{figure}}.svg",
             figure=grid.FIGURES,
             dataset=E.dataset,
         ),

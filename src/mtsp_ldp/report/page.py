@@ -56,7 +56,7 @@ def stream_view(
 ) -> dict[str, Any]:
     """All that the page says of one stream."""
     name = facts["dataset"]
-    images = [(figure, CAPTIONS[figure], _inline(figures / f"{figure}_{name}.svg")) for figure in CAPTIONS]
+    images = [(figure, CAPTIONS[figure], _inline(figures / f"{name}.{figure}.svg")) for figure in CAPTIONS]
     return {
         "name": name,
         "facts": facts,

@@ -16,7 +16,7 @@ Config = Mapping[str, Any]
 
 def stage(work: Callable[[Config], None]) -> Callable[[], None]:
     """Make a function of a config the entry point of a stage."""
-    name = work.__module__.rsplit(".", 1)[-1]
+    name = Path(work.__code__.co_filename).stem
 
     @hydra.main(version_base="1.3", config_path=str(CONFIG), config_name="config")
     def main(composed: DictConfig) -> None:

@@ -1,11 +1,11 @@
-"""plot: one figure of one stream as pdf, svg and png."""
+"""plot: the figures of one stream as pdf, svg and png."""
 
 from pathlib import Path
 
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.report.figures import Material, Run, draw
+from mtsp_ldp.report.figures import FIGURES, Material, Run, draw
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stream import Stream
@@ -13,7 +13,7 @@ from mtsp_ldp.stream import Stream
 
 @stage
 def main(config: Config) -> None:
-    """Draw ``figure`` of ``dataset`` in ``experiment``."""
+    """Draw the figures of ``dataset`` in ``experiment``."""
     experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
     data = Path(config["data"])
     facts = read_facts(data / "streams" / f"{name}.json")
@@ -35,7 +35,8 @@ def main(config: Config) -> None:
         run=run,
     )
     figures = Path(config["reports"]) / experiment.name / "figures"
-    draw(config["figure"], material, figures / f"{config['figure']}_{name}")
+    for figure in FIGURES:
+        draw(figure, material, figures / f"{name}.{figure}")
 
 
 if __name__ == "__main__":

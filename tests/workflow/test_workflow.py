@@ -1,0 +1,195 @@
+"""The workflow as its users run it, in a copy of the repository."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+pytestmark = pytest.mark.xdist_group("workflow")  # one finished run serves them all
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(folder, *arguments, module="snakemake"):
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def snakemake(folder, *arguments, cores=2):
+    done = run(folder, "--cores", str(cores), "--config", "experiment=smoke", *arguments)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stderr + done.stdout
+
+
+def copy(target):
+    wanted = ["Snakefile", "workflow", "config", "src", "profiles", "environment.yml", "pyproject.toml"]
+    target.mkdir()
+    for name in wanted:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            shutil.copy(source, target / name)
+    return target
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = copy(tmp_path_factory.mktemp("one") / "a clone's folder")
+    output = snakemake(folder)
+    return folder, output
+
+
+def results(folder):
+    kinds = {".parquet", ".json", ".csv", ".md", ".tex", ".svg", ".pdf", ".html"}
+    places = [folder / "data", folder / "reports"]
+    files = [path for place in places for path in place.rglob("*") if path.suffix in kinds]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def planned(folder, *arguments):
+    """How many jobs of each rule a dry run would start."""
+    done = run(folder, "--dry-run", "--cores", "2", "--config", "experiment=smoke", *arguments)
+    assert done.returncode == 0, done.stderr[-3000:]
+    lines = [line.split() for line in done.stdout.splitlines() + done.stderr.splitlines()]
+    return {
+        line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit() and line[0] != "total"
+    }
+
+
+def test_it_says_what_it_will_do_and_where_the_page_is(finished):
+    folder, output = finished
+    assert "smoke: 20 cells, 0 done; the others take about" in output
+    assert f"the report is {folder}/reports/smoke/index.html" in output
+
+
+def test_all_files_are_there_and_no_other(finished):
+    folder, _ = finished
+    names = set(results(folder))
+    stem = "data/runs/smoke/flights/lpa/epsilon=1.0_window=20"
+    assert {f"{stem}{suffix}" for suffix in (".parquet", ".release.parquet", ".trace.parquet")} <= names
+    assert "data/runs/smoke/flights/zero/epsilon=any_window=any.parquet" in names
+    assert {"reports/smoke/index.html", "reports/smoke/tables/log.tex"} <= names
+    assert not [path for path in folder.rglob("*") if "partial" in path.name]
+    assert not (folder / "outputs").exists()
+    scores = pl.read_parquet(folder / f"{stem}.parquet")
+    assert scores.columns == [
+        "dataset", "mechanism", "epsilon", "window", "repetition", "release", "query", "measure", "value",
+    ]  # fmt: skip
+    assert set(scores["release"]) == {"raw", "simplex"}
+    metadata = pl.read_parquet_metadata(folder / f"{stem}.parquet")
+    assert {"config_digest", "code_digest", "stream_digest", "replicate", "numpy"} <= set(metadata)
+    assert metadata["replicate"] == "150"
+
+
+def test_one_core_and_two_give_the_same_bytes(finished, tmp_path):
+    folder, _ = finished
+    other = copy(tmp_path / "other")
+    snakemake(other, cores=1)
+    ours, theirs = results(folder), results(other)
+    assert ours.keys() == theirs.keys()
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+def test_nothing_is_left_to_do_and_touching_reruns_nothing(finished):
+    folder, _ = finished
+    for path in folder.rglob("*.py"):
+        path.touch()
+    for path in folder.rglob("*.yaml"):
+        path.touch()
+    assert planned(folder) == {}
+
+
+def test_an_edited_mechanism_reruns_its_own_jobs_only(finished):
+    folder, _ = finished
+    source = folder / "src/mtsp_ldp/mechanisms/absorption.py"
+    before = source.read_text()
+    source.write_text(before + "\n# edited\n")
+    try:
+        jobs = planned(folder)
+        assert jobs.pop("simulate") == 4
+        assert "prepare" not in jobs
+        assert "fetch" not in jobs
+    finally:
+        source.write_text(before)
+
+
+def test_an_edited_option_reruns_what_it_touches_only(finished):
+    folder, _ = finished
+    source = folder / "config/mechanism/lsp.yaml"
+    before = source.read_text()
+    source.write_text(before.replace("phase: random", "phase: 0"))
+    try:
+        jobs = planned(folder)
+        assert jobs["simulate"] == 4
+        assert "prepare" not in jobs
+    finally:
+        source.write_text(before)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("epsilon=[0]", ["epsilon[0]", "0", "above 0"]),
+        ("epsilon=[-1.0]", ["epsilon[0]", "-1", "above 0"]),
+        ("epsilon=[.nan]", ["epsilon=nan", "finite"]),
+        ("epsilon=[]", ["epsilon", "at least one"]),
+        ("epsilon=['x']", ["epsilon[0]", "'x'", "number"]),
+        ("window=[0]", ["window[0]", "0", "at least"]),
+        ("window=[1.5]", ["window[0]", "1.5", "whole number"]),
+        ("window=[801]", ["window=801", "1..672"]),
+        ("repetitions=0", ["repetitions", "0", "at least 1"]),
+        ("mechanism=[lbx]", ["mechanism='lbx'", "lbu"]),
+        ("dataset=[atlantis]", ["dataset", "'atlantis'", "flights"]),
+        ("repetition=3", ["'repetition'"]),
+        ("experiment=smok", ["experiment='smok'", "smoke"]),
+    ],
+)
+def test_bad_config_is_refused_in_one_line_before_any_job(finished, override, words):
+    folder, _ = finished
+    config = [override] if override.startswith("experiment=") else ["experiment=smoke", override]
+    done = run(folder, "--dry-run", "--cores", "1", "--config", *config)
+    assert done.returncode != 0
+    output = done.stdout + done.stderr
+    line = next(line for line in output.splitlines() if words[0] in line)
+    assert all(word in line for word in words), line
+    assert "Traceback" not in output
+    assert "Job stats" not in output
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("epsilon=0", "simulate: epsilon=0"),
+        ("window=900", "simulate: window=900: 1..800"),
+        ("+mechanism.options.phaze=3", "simulate: lsp.phaze: lsp has phase"),
+        ("repetitions=0", "simulate: repetitions=0"),
+    ],
+)
+def test_a_stage_refuses_bad_values_in_one_line(finished, override, words):
+    folder, _ = finished
+    done = run(folder, "dataset=log", "mechanism=lsp", override, module="mtsp_ldp.stages.simulate")
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_corrupted_stream_is_refused_by_name(finished, tmp_path):
+    folder, _ = finished
+    streams = tmp_path / "streams"
+    shutil.copytree(folder / "data/streams", streams)
+    whole = (streams / "log.parquet").read_bytes()
+    (streams / "log.parquet").write_bytes(whole[: len(whole) // 2])
+    done = run(folder, "dataset=log", f"data={tmp_path}", module="mtsp_ldp.stages.simulate")
+    assert done.returncode != 0
+    assert "log.parquet: not a whole parquet file" in done.stderr
