@@ -145,7 +145,7 @@ def test_an_edited_option_reruns_what_it_touches_only(finished):
         ("epsilon=[.nan]", ["epsilon=nan", "finite"]),
         ("epsilon=[]", ["epsilon", "at least one"]),
         ("epsilon=['x']", ["epsilon[0]", "'x'", "number"]),
-        ("window=[0]", ["window[0]", "0", "at least"]),
+        ("window=[0]", ["window[0]", "0", "from 1 to"]),
         ("window=[1.5]", ["window[0]", "1.5", "whole number"]),
         ("window=[801]", ["window=801", "1..672"]),
         ("repetitions=0", ["repetitions", "0", "at least 1"]),
