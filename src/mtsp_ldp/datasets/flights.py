@@ -14,8 +14,8 @@ from zipfile import ZipFile
 import polars as pl
 
 from mtsp_ldp.datasets.base import Dataset, register
-from mtsp_ldp.datasets.geometry import hilbert_order
 from mtsp_ldp.files import digest_file, written_whole
+from mtsp_ldp.geometry import hilbert_order
 from mtsp_ldp.stream import Stream
 
 _FILES = {
