@@ -1,4 +1,4 @@
-"""Optimised unary encoding (OUE), the frequency oracle of every mechanism here.
+"""Frequency oracles: optimised unary encoding (OUE), and randomised response (GRR) as an extension.
 
 Two realisations with the same law: per user (``perturb``: what a deployment sends) and aggregate
 (``sample``: two binomials per cell, whatever the number of users). Estimates are raw: never clipped,
@@ -7,13 +7,15 @@ never normalised. Source: Wang et al. 2017; MTSP-LDP §2.3.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+OracleKind = Literal["oue", "grr", "adaptive"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,7 @@ class OUE:
     epsilon: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f"epsilon={self.epsilon!r}: a report's budget is finite and above 0")
+        _check_budget(self.epsilon)
 
     @property
     def p(self) -> float:
@@ -48,6 +49,11 @@ class OUE:
         return math.exp(-self.epsilon) / (1.0 + math.exp(-self.epsilon))
 
     @cached_property
+    def gap(self) -> float:
+        """P - q, without cancellation at a small epsilon."""
+        return 0.5 * math.tanh(self.epsilon / 2)
+
+    @cached_property
     def _unit_variance(self) -> float:
         # 4 e^-eps / (1 - e^-eps)^2: the textbook form times e^-2eps, finite at 1e-6 and at 800
         return 4.0 * math.exp(-self.epsilon) / math.expm1(-self.epsilon) ** 2
@@ -57,9 +63,7 @@ class OUE:
 
         The data's own share of it, f / n, is left out as in the paper (MTSP-LDP §2.3).
         """
-        if not (math.isfinite(n) and n >= 0):
-            raise ValueError(f"n={n!r}: a number of reports is finite and at least 0")
-        return self._unit_variance / n if n else math.inf
+        return _per_report(self._unit_variance, n)
 
     def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """One report per user.
@@ -117,9 +121,94 @@ class OUE:
         ValueError
             If n is 0 or less anywhere: there is no estimate.
         """
-        asked = np.asarray(n, dtype=np.float64)
-        if not (asked > 0).all():
-            raise ValueError(f"n={n!r}: no estimate without a report")
-        # p - q = tanh(epsilon / 2) / 2, without cancellation at a small epsilon
-        gap = 0.5 * math.tanh(self.epsilon / 2)
-        return (np.asarray(ones, dtype=np.float64) - asked * self.q) / (asked * gap)
+        return _unbiased(ones, n, self.q, self.gap)
+
+
+@dataclass(frozen=True)
+class GRR:
+    """Generalised randomised response over d groups: the truth with odds e^epsilon against each other group.
+
+    An extension here, better than OUE where d < 3 e^epsilon + 2. See `OUE` for the methods' arguments.
+    """
+
+    epsilon: float
+    d: int
+
+    def __post_init__(self) -> None:
+        _check_budget(self.epsilon)
+        if self.d < 1:
+            raise ValueError(f"d={self.d!r}: at least one group")
+
+    @cached_property
+    def _others(self) -> float:
+        return 1.0 + (self.d - 1) * math.exp(-self.epsilon)
+
+    @cached_property
+    def p(self) -> float:
+        """Probability that the truth is reported."""
+        return 1.0 / self._others
+
+    @cached_property
+    def q(self) -> float:
+        """Probability that one given other group is reported."""
+        return math.exp(-self.epsilon) / self._others
+
+    @cached_property
+    def gap(self) -> float:
+        """P - q: the share of reports that keep the truth; the others are uniform over all d groups."""
+        return -math.expm1(-self.epsilon) / self._others
+
+    def variance(self, n: float) -> float:
+        """Noise variance of one small frequency estimated from n reports (+inf for n = 0)."""
+        return _per_report(self.q * (1 - self.q) / self.gap**2, n)
+
+    def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """One report per user, one-hot, ``(n, d)``; a group of -1 sends nothing."""
+        held = np.asarray(cells, dtype=np.int64)
+        if held.ndim != 1 or d != self.d or (held.size and (held.min() < -1 or held.max() >= d)):
+            raise ValueError(f"cells: a vector of values in -1..{self.d - 1}")
+        keeps = rng.random(held.size) < self.gap
+        said = np.where(keeps, held, rng.integers(0, d, held.size))
+        reports = np.zeros((held.size, d), dtype=bool)
+        active = np.flatnonzero(held >= 0)
+        reports[active, said[active]] = True
+        return reports
+
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
+        """Number of reports per group, exact in law, in O(d)."""
+        held = np.asarray(counts, dtype=np.int64)
+        kept = rng.binomial(held, self.gap)
+        spread = rng.multinomial(int((held - kept).sum()), np.full(self.d, 1.0 / self.d))
+        return np.asarray(kept + spread)
+
+    def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+        """Unbiased raw frequencies from n reports."""
+        return _unbiased(ones, n, self.q, self.gap)
+
+
+Oracle = OUE | GRR
+
+
+@lru_cache(maxsize=8192)
+def choose_oracle(kind: OracleKind, epsilon: float, groups: int) -> Oracle:
+    """The oracle for a question of so many groups; ``adaptive`` takes GRR where groups < 3 e^epsilon + 2."""
+    small = epsilon > 30 or groups < 3 * math.exp(epsilon) + 2
+    return GRR(epsilon, groups) if kind == "grr" or (kind == "adaptive" and small) else OUE(epsilon)
+
+
+def _check_budget(epsilon: float) -> None:
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon={epsilon!r}: a report's budget is finite and above 0")
+
+
+def _per_report(unit: float, n: float) -> float:
+    if not (math.isfinite(n) and n >= 0):
+        raise ValueError(f"n={n!r}: a number of reports is finite and at least 0")
+    return unit / n if n else math.inf
+
+
+def _unbiased(ones: npt.ArrayLike, n: npt.ArrayLike, q: float, gap: float) -> FloatArray:
+    asked = np.asarray(n, dtype=np.float64)
+    if not (asked > 0).all():
+        raise ValueError(f"n={n!r}: no estimate without a report")
+    return np.asarray((np.asarray(ones, dtype=np.float64) - asked * q) / (asked * gap))

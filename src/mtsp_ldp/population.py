@@ -19,7 +19,7 @@ import numpy as np
 
 from mtsp_ldp.division import Division
 from mtsp_ldp.ledger import FULL, ReporterLedger, WindowLedger
-from mtsp_ldp.oracle import OUE, IntArray
+from mtsp_ldp.oracle import GRR, OUE, IntArray, Oracle
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import Answer, Question
 
@@ -143,12 +143,12 @@ class Population(ABC):
         self._ledger.debit(t, share)
         if arc is not None:
             self._circle.advance(arc)
-        oracle = self._division.oracle(share)
+        oracles = [self._division.oracle(share, question.groups) for question in questions]
         if self._witness is not None:
-            self._witness(t, self._identify(asked), oracle.epsilon)
+            self._witness(t, self._identify(asked), max(oracle.epsilon for oracle in oracles))
         if arc is not None:
             self._commit(t, asked)
-        return self._answer(questions, asked.counts, oracle)
+        return self._answer(questions, oracles, asked.counts, self.active(t))
 
     def _check(self, t: int, share: int) -> None:
         # an overspending request is refused even when nobody would answer it
@@ -156,18 +156,38 @@ class Population(ABC):
         if not isinstance(share, int) or share <= 0 or share > ledger.remaining(t):
             ledger.debit(t, share)
 
-    def _answer(self, questions: Sequence[Question], counts: IntArray, oracle: OUE) -> list[Answer]:
+    def _answer(
+        self,
+        questions: Sequence[Question],
+        oracles: Sequence[Oracle],
+        counts: IntArray,
+        active: int,
+    ) -> list[Answer]:
         groups = split(counts, len(questions), self._coins)
         held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
         sizes = [int(group.sum()) for group in groups]
-        asked = np.repeat(sizes, [question.groups for question in questions])
-        ones = oracle.sample(np.concatenate(held), self._noise, asked)
-        estimates = oracle.estimate(ones, asked)
-        ends = np.cumsum([question.groups for question in questions])[:-1]
+        drawn = self._draw(oracles, held, sizes)
         return [
-            Answer(part, size, oracle.variance(size))
-            for part, size in zip(np.split(estimates, ends), sizes, strict=True)
+            Answer(oracle.estimate(ones, size), size, oracle.variance(size), active, oracle.gap, ones)
+            for oracle, ones, size in zip(oracles, drawn, sizes, strict=True)
         ]
+
+    def _draw(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
+        # all unary questions in one draw of the generator: they have one epsilon
+        unary = [place for place, oracle in enumerate(oracles) if isinstance(oracle, OUE)]
+        drawn = [
+            oracle.sample(h, self._noise) if isinstance(oracle, GRR) else h
+            for oracle, h in zip(oracles, held, strict=True)
+        ]
+        if unary:
+            widths = [held[place].size for place in unary]
+            asked = np.repeat([sizes[place] for place in unary], widths)
+            flat = np.concatenate([held[place] for place in unary])
+            oracle = OUE(oracles[unary[0]].epsilon)
+            parts = np.split(oracle.sample(flat, self._noise, asked), np.cumsum(widths)[:-1])
+            for place, part in zip(unary, parts, strict=True):
+                drawn[place] = part
+        return drawn
 
     @abstractmethod
     def _turn(self, t: int) -> None:

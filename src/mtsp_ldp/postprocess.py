@@ -68,6 +68,21 @@ def make_consistent(tree: BinaryTree, values: FloatArray, variances: FloatArray)
     return best
 
 
+def refine(tree: BinaryTree, values: FloatArray, variances: FloatArray) -> FloatArray:
+    """Trees of probability vectors: consistency, then the leaves projected on the simplex and summed up.
+
+    Parameters and shapes as in `make_consistent`.
+    """
+    bottom = tree.level(tree.levels - 1)
+    nodes = np.zeros_like(values)
+    leaves = make_consistent(tree, values, variances)[:, bottom][:, : tree.d]
+    nodes[:, bottom.start : bottom.start + tree.d] = project_on_simplex(leaves)
+    for level in range(tree.levels - 2, -1, -1):
+        below = nodes[:, tree.level(level + 1)]
+        nodes[:, tree.level(level)] = below[:, ::2] + below[:, 1::2]
+    return nodes
+
+
 def _share(part: FloatArray, whole: FloatArray, cells: np.ndarray | None = None) -> FloatArray:
     """Part / whole; where the whole is 0 (no noise), one half, or the left child's share of cells."""
     if cells is None:

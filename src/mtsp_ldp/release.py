@@ -7,7 +7,7 @@ import polars as pl
 
 from mtsp_ldp import queries
 from mtsp_ldp.oracle import FloatArray, IntArray
-from mtsp_ldp.postprocess import make_consistent, project_on_simplex
+from mtsp_ldp.postprocess import project_on_simplex, refine
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.tree import BinaryTree
 
@@ -66,10 +66,8 @@ class Release:
     def simplex(self) -> "Release":
         """A copy whose every version is a probability vector: trees are made consistent first."""
         if self.tree is None or self.variances is None:
-            return replace(self, versions=project_on_simplex(self.versions), tree=None)
-        nodes = make_consistent(self.tree, self.versions, self.variances)
-        leaves = nodes[:, self.tree.level(self.tree.levels - 1)][:, : self.d]
-        return replace(self, versions=project_on_simplex(leaves), tree=None, variances=None)
+            return replace(self, versions=project_on_simplex(self.versions))
+        return replace(self, versions=refine(self.tree, self.versions, self.variances))
 
     def count(self, cell: int, t: int, delta: int = 1) -> float:
         """Users in a cell over the delta timestamps that end at t (counting query)."""

@@ -3,21 +3,29 @@
 import inspect
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
 from mtsp_ldp.division import DIVISIONS
 from mtsp_ldp.ledger import FULL
-from mtsp_ldp.mechanisms.base import Entry, Mechanism, Setting, Step
+from mtsp_ldp.mechanisms.base import Entry, Initial, Mechanism, Setting, Step, one_of
 from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.oracle import IntArray
+from mtsp_ldp.oracle import IntArray, OracleKind
 from mtsp_ldp.population import Witness, populate
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream
+from mtsp_ldp.survey import NoiseKind
 from mtsp_ldp.tree import binary_tree
+
+COMMON = {
+    "initial": get_args(Initial),
+    "noise": get_args(NoiseKind),
+    "oracle": get_args(OracleKind),
+}
+"""Options of every mechanism that reads data, and their values."""
 
 
 def simulate(
@@ -48,7 +56,8 @@ def simulate(
     replicate
         How many independent reporters each user stands for.
     options
-        Of the mechanism.
+        Of the mechanism, and ``initial`` (zero, uniform), ``noise`` (paper, exact) and ``oracle`` (oue, grr,
+        adaptive) of all that read data.
 
     Raises
     ------
@@ -74,7 +83,9 @@ def _run(
     check_epsilon(epsilon)
     check_options(entry, options)
     coins, noise = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
-    division = DIVISIONS[entry.division](float(epsilon))
+    common = {name: options[name] for name in COMMON if name in options}
+    own = {name: value for name, value in options.items() if name not in COMMON}
+    division = DIVISIONS[entry.division](float(epsilon), common.pop("oracle", "oue"))
     population = populate(
         stream,
         division=division,
@@ -84,7 +95,7 @@ def _run(
         replicate=replicate,
         witness=witness,
     )
-    server = entry.kind(Setting(stream.d, window, division, coins), **options)
+    server = entry.kind(Setting(stream.d, window, division, coins, **common), **own)
     steps = []
     for t in range(stream.length):
         steps.append(
@@ -191,7 +202,10 @@ def check_window(window: int, length: int | None = None) -> None:
 def check_options(entry: Entry, options: Mapping[str, Any]) -> None:
     """Refuse an option that the mechanism does not have."""
     allowed = [name for name in inspect.signature(entry.kind).parameters if name != "setting"]
-    for name in options:
+    allowed += list(COMMON) if entry.kind.reads_data else []
+    for name, value in options.items():
         if name not in allowed:
             have = ", ".join(allowed) or "no options"
             raise ValueError(f"{entry.name}.{name}: {entry.name} has {have}")
+        if name in COMMON:
+            one_of(f"{entry.name}.{name}", value, COMMON[name])

@@ -5,12 +5,12 @@ A mechanism sees nothing of the users but ``d``, ``n_t`` and the answers of a `S
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.oracle import FloatArray, IntArray
 
 
 class Question:
@@ -38,6 +38,9 @@ class Question:
         return grouped.astype(np.int64)
 
 
+NoiseKind = Literal["paper", "exact"]
+
+
 @dataclass(frozen=True)
 class Answer:
     """The noisy answer to one question.
@@ -47,14 +50,35 @@ class Answer:
     estimates
         Raw frequencies per group, ``(g,)``.
     reporters
-        How many users answered.
+        How many users answered, m.
     variance
         Noise variance of one estimate, as the paper counts it.
+    active
+        How many users the frequencies speak of, n_t.
+    gap
+        p - q of the oracle.
+    ones
+        Reports per group, ``(g,)``.
     """
 
     estimates: FloatArray
     reporters: int
     variance: float
+    active: int
+    gap: float
+    ones: IntArray
+
+    def variances(self, noise: NoiseKind) -> FloatArray:
+        """Variance of each estimate around the frequency among all active users, ``(g,)``.
+
+        ``paper`` leaves out f/m and the sampling of m users among n; ``exact`` is the unbiased plug-in for
+        the whole: y (m - y) / (m^2 (m - 1) gap^2) - f (1 - f) / n.
+        """
+        if noise == "paper":
+            return np.full(self.estimates.size, self.variance)
+        m, y, f = float(self.reporters), self.ones, self.estimates
+        whole = y * (m - y) / (m * m * max(m - 1, 1) * self.gap**2) - f * (1 - f) / self.active
+        return np.maximum(whole, 0.0)
 
 
 class Survey(Protocol):

@@ -42,7 +42,7 @@ def test_variance_of_k(golden):
         division = DIVISIONS[case["division"]](case["epsilon"])
         for k, wanted in enumerate(case["variance_of_k"], start=1):
             share = FULL // (2 * k)
-            got = division.variance(share, case["n"], case["asked_levels"])
+            got = division.variance(share, case["n"], [2] * case["asked_levels"])
             assert got == (math.inf if wanted is None else pytest.approx(wanted, rel=1e-9))
 
 
@@ -55,7 +55,7 @@ def test_strategies(golden, kind, rule):
         strategy, shares = rule(case["w"]), []
         for t, dis in enumerate(case["dissimilarities"]):
             share = strategy.candidate(t)
-            if share < NOTHING or dis <= division.variance(share, case["n"]):
+            if share < NOTHING or dis <= division.variance(share, case["n"], [2]):
                 share = 0
             else:
                 strategy.record(t, share)
@@ -69,7 +69,9 @@ def test_oba_along_a_stream(golden):
         allocation, shares = OptimalAllocation(case["w"]), []
         for t, dis in enumerate(case["dissimilarities"]):
             n = case["users_per_level"]
-            _, share = allocation.choose(t, dis, lambda share, n=n, at=division: at.variance(share, n))
+            _, share = allocation.choose(
+                t, dis, 0.0, lambda share, n=n, at=division: at.variance(share, n, [2])
+            )
             if share:
                 allocation.record(t, share)
             shares.append(share / FULL)

@@ -8,6 +8,10 @@ from mtsp_ldp.survey import Answer
 from mtsp_ldp.tree import BinaryTree
 
 
+def answer(estimates, reporters, variance):
+    return Answer(np.array(estimates), reporters, variance, 100, 0.3, np.zeros(len(estimates), int))
+
+
 def test_a_full_tree_asks_each_level_about_its_nodes():
     pruned = prune(BinaryTree(5), np.zeros(15), -math.inf)
     assert [q.labels.tolist() for q in pruned.questions] == [
@@ -23,7 +27,7 @@ def test_a_cold_node_stays_a_leaf_and_is_asked_at_every_level():
     pruned = prune(tree, score, 0.5)
     assert [q.labels.tolist() for q in pruned.questions] == [[0, 0, 1, 1], [0, 1, 2, 2]]
     assert [nodes.tolist() for nodes in pruned.nodes] == [[1, 2], [3, 4, 2]]
-    answers = [Answer(np.array([0.7, 0.3]), 10, 0.2), Answer(np.array([0.5, 0.3, 0.6]), 20, 0.1)]
+    answers = [answer([0.7, 0.3], 10, 0.2), answer([0.5, 0.3, 0.6], 20, 0.1)]
     values, variances = assemble(tree, pruned, answers)
     # node 2 by the inverse variances of its two answers; its children share it evenly
     np.testing.assert_allclose(values, [1, 0.7, 0.5, 0.5, 0.3, 0.25, 0.25])
@@ -33,7 +37,7 @@ def test_a_cold_node_stays_a_leaf_and_is_asked_at_every_level():
 def test_a_pruned_interval_gives_padding_nothing():
     tree = BinaryTree(3)
     pruned = prune(tree, np.zeros(7), 0.5)
-    values, variances = assemble(tree, pruned, [Answer(np.array([0.4, 0.6]), 5, 0.3)])
+    values, variances = assemble(tree, pruned, [answer([0.4, 0.6], 5, 0.3)])
     np.testing.assert_allclose(values, [1, 0.4, 0.6, 0.2, 0.2, 0.6, 0.0])
     np.testing.assert_allclose(variances, [0, 0.3, 0.3, 0.075, 0.075, 0.3, 0.0])
 
@@ -48,7 +52,7 @@ def test_a_group_takes_values_until_they_spread_beyond_their_noise():
 
 
 def test_without_grouping_values_pass():
-    groups = NodeGroups(2, None)
+    groups = NodeGroups(2, "none")
     for values in ([0.1, 0.2], [0.3, 0.4]):
         released, variance = groups.add(np.array(values), np.array([0.5, 0.25]))
         np.testing.assert_allclose(released, values)

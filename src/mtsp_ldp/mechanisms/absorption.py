@@ -26,7 +26,13 @@ class Absorption:
 
 @register(lba="budget", lpa="population")
 class BudgetAbsorption(AdaptiveHistogram):
-    """Uniform units, absorbed where the release was repeated."""
+    """Uniform units, absorbed where the release was repeated.
 
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting, Absorption(setting.window))
+    Parameters
+    ----------
+    minimum_share
+        A smaller candidate is not published [extension; 0 is LDP-IDS].
+    """
+
+    def __init__(self, setting: Setting, *, minimum_share: float = 0.0) -> None:
+        super().__init__(setting, Absorption(setting.window), minimum_share)

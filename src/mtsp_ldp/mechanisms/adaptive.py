@@ -3,12 +3,12 @@
 Decisions use raw estimates. Source: LDP-IDS; MTSP-LDP §2.6.
 """
 
-import math
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
-from mtsp_ldp.ledger import FULL, NOTHING
+from mtsp_ldp.ledger import FULL, NOTHING, units
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step
 from mtsp_ldp.survey import Question, Survey
 
@@ -30,18 +30,50 @@ def half_step(window: int) -> int:
     return FULL // (2 * window)
 
 
-class AdaptiveHistogram(Mechanism):
-    """Publishes where the dissimilarity exceeds the variance of a publication.
+def smallest_share(minimum: float) -> int:
+    """Units below which a publication is not worth making.
+
+    Parameters
+    ----------
+    minimum
+        Share of the window (0-1); 0 spends scraps as they are, down to what counts as nothing.
+    """
+    if not 0 <= minimum <= 0.5:
+        raise ValueError(f"minimum_share={minimum!r}: 0 to 0.5 of the window")
+    return max(units(minimum), NOTHING)
+
+
+class Myopic:
+    """The old decision: publish where the dissimilarity exceeds the variance of a publication now.
 
     Parameters
     ----------
     rule
         The candidate shares.
+    minimum_share
+        A smaller candidate is refused.
     """
 
-    def __init__(self, setting: Setting, rule: Rule) -> None:
-        super().__init__(setting)
+    def __init__(self, rule: Rule, minimum_share: float = 0.0) -> None:
+        self.record = rule.record
         self._rule = rule
+        self._least = smallest_share(minimum_share)
+
+    def choose(
+        self, t: int, dissimilarity: float, spread: float, variance: Callable[[int], float]
+    ) -> tuple[int, int]:
+        """No k (-1), and the units to publish with (0: approximate); ``spread`` is not looked at."""
+        share = self._rule.candidate(t)
+        pays = share >= self._least and dissimilarity > variance(share)
+        return -1, share if pays else 0
+
+
+class AdaptiveHistogram(Mechanism):
+    """Publishes a histogram where a rule's candidate share pays."""
+
+    def __init__(self, setting: Setting, rule: Rule, minimum_share: float) -> None:
+        super().__init__(setting)
+        self._decision = Myopic(rule, minimum_share)
         self._cells = Question(np.arange(setting.d))
         self._unit = half_step(setting.window)
         self._release = self.initial()
@@ -52,18 +84,14 @@ class AdaptiveHistogram(Mechanism):
         if first is None:
             return Step()
         gap = first[0].estimates - self._release
-        dissimilarity = float(np.mean(gap * gap)) - first[0].variance
-        share = self._rule.candidate(t)
-        second = None
-        if self.pays(dissimilarity, share, n):
-            second = survey([self._cells], share)
+        noise = float(first[0].variances(self.setting.noise).mean())
+        dissimilarity = float(np.mean(gap * gap)) - noise
+        _, share = self._decision.choose(
+            t, dissimilarity, noise, lambda share: self.setting.division.variance(share, n, [gap.size])
+        )
+        second = survey([self._cells], share) if share else None
         if second is None:
             return Step(share_1=self._unit, dissimilarity=dissimilarity)
-        self._rule.record(t, share)
+        self._decision.record(t, share)
         self._release = second[0].estimates
         return Step(self._release, None, self._unit, share, dissimilarity)
-
-    def pays(self, dissimilarity: float, share: int, n: int) -> bool:
-        """Whether a publication with this share is expected to err less than the last release."""
-        error = self.setting.division.variance(share, n) if share >= NOTHING else math.inf
-        return dissimilarity > error

@@ -7,13 +7,15 @@ neither streams nor populations; it is handed a door, so its w-event guarantee i
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from mtsp_ldp.division import Division
 from mtsp_ldp.oracle import FloatArray
-from mtsp_ldp.survey import Survey
+from mtsp_ldp.survey import NoiseKind, Survey
+
+Initial = Literal["zero", "uniform"]
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,19 @@ class Setting:
         What a share of the window buys.
     coins
         Public coins.
+    initial
+        The release before the first publication: ``zero`` (LDP-IDS), or ``uniform`` [extension].
+    noise
+        How the variance of an answer is counted where a decision needs it: as the ``paper`` does, or
+        ``exact`` [extension].
     """
 
     d: int
     window: int
     division: Division
     coins: np.random.Generator
+    initial: Initial = "zero"
+    noise: NoiseKind = "paper"
 
 
 @dataclass(frozen=True)
@@ -83,8 +92,9 @@ class Mechanism(ABC):
         self.setting = setting
 
     def initial(self) -> FloatArray:
-        """The release before the first publication: zeros, ``(d,)``."""
-        return np.zeros(self.setting.d)
+        """The release before the first publication, ``(d,)``: zeros, or everybody spread evenly."""
+        d = self.setting.d
+        return np.zeros(d) if self.setting.initial == "zero" else np.full(d, 1.0 / d)
 
     @abstractmethod
     def step(self, t: int, n: int, survey: Survey) -> Step:
@@ -115,3 +125,9 @@ def register(**names: str) -> Callable[[_Kind], _Kind]:
         return kind
 
     return enter
+
+
+def one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse a value that an option does not have."""
+    if value not in allowed:
+        raise ValueError(f"{option}={value!r}: one of {', '.join(allowed)}")

@@ -27,7 +27,13 @@ class Distribution:
 
 @register(lbd="budget", lpd="population")
 class BudgetDistribution(AdaptiveHistogram):
-    """Exponentially decaying shares, recycled when they leave the window."""
+    """Exponentially decaying shares, recycled when they leave the window.
 
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting, Distribution(setting.window))
+    Parameters
+    ----------
+    minimum_share
+        A smaller candidate is not published [extension; 0 is LDP-IDS].
+    """
+
+    def __init__(self, setting: Setting, *, minimum_share: float = 0.0) -> None:
+        super().__init__(setting, Distribution(setting.window), minimum_share)

@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 
 from mtsp_ldp.oracle import FloatArray
-from mtsp_ldp.survey import Answer, Question
+from mtsp_ldp.survey import Answer, NoiseKind, Question
 from mtsp_ldp.tree import BinaryTree
 
+_LEAST_VARIANCE = 1e-30
 Structure = Literal["full", "intermediate", "fused"]
 
 
@@ -61,7 +62,9 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
     return Pruned(questions, nodes)
 
 
-def assemble(tree: BinaryTree, pruned: Pruned, answers: list[Answer]) -> tuple[FloatArray, FloatArray]:
+def assemble(
+    tree: BinaryTree, pruned: Pruned, answers: list[Answer], noise: NoiseKind = "paper"
+) -> tuple[FloatArray, FloatArray]:
     """The tree that the answers make.
 
     A leaf that was asked at several levels gets the inverse-variance mean of its answers; nodes below a
@@ -75,13 +78,13 @@ def assemble(tree: BinaryTree, pruned: Pruned, answers: list[Answer]) -> tuple[F
     values, variances = np.zeros(tree.size), np.zeros(tree.size)
     precision = np.zeros(tree.size)
     for node, answer in zip(pruned.nodes, answers, strict=True):
-        # answers of one epsilon: the inverse of the variance is in proportion to the reporters
-        values[node] += answer.estimates * answer.reporters
-        precision[node] += answer.reporters
+        # at a very large epsilon all variances are 0, and all weights alike
+        weight = 1.0 / np.maximum(answer.variances(noise), _LEAST_VARIANCE)
+        values[node] += answer.estimates * weight
+        precision[node] += weight
     held = precision > 0
     values[held] /= precision[held]
-    noise = answers[0].variance * answers[0].reporters
-    variances[held] = noise / precision[held]
+    variances[held] = 1.0 / precision[held]
     values[0] = 1.0
     for level in range(1, tree.levels):
         below = tree.level(level)

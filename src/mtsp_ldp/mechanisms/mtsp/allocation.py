@@ -4,16 +4,22 @@ Source: MTSP-LDP §3.3, Algorithm 2. Known behaviour, to be shown and not hidden
 goes; on a static stream OBA publishes on noise.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from mtsp_ldp.ledger import FULL, NOTHING, units
+from mtsp_ldp.ledger import FULL, units
+from mtsp_ldp.mechanisms.absorption import Absorption
+from mtsp_ldp.mechanisms.adaptive import Myopic, smallest_share
+from mtsp_ldp.mechanisms.distribution import Distribution
 
 
 def optimal_allocation(
-    dissimilarities: Sequence[float], variance: Callable[[float], float]
+    dissimilarities: Sequence[float] | npt.NDArray[np.float64], variance: Callable[[float], float]
 ) -> tuple[int, bool]:
     """How many of the window's timestamps should publish, and whether the last one is among them.
 
@@ -39,16 +45,13 @@ def optimal_allocation(
     return k, bool(np.count_nonzero(values > values[-1]) < k)
 
 
-class OptimalAllocation:
-    """OBA along a stream: the window's dissimilarities and what its publications spent."""
+class Allocation(Protocol):
+    """When to publish, and with which share."""
 
-    def __init__(self, window: int) -> None:
-        self._window = window
-        self._seen: deque[tuple[int, float]] = deque()
-        self._spent: deque[tuple[int, int]] = deque()
-
-    def choose(self, t: int, dissimilarity: float, variance: Callable[[int], float]) -> tuple[int, int]:
-        """k* at t, and the units that t should publish with (0: approximate).
+    def choose(
+        self, t: int, dissimilarity: float, spread: float, variance: Callable[[int], float]
+    ) -> tuple[int, int]:
+        """K at t (-1 where there is none), and the units to publish with (0: approximate).
 
         Parameters
         ----------
@@ -56,22 +59,71 @@ class OptimalAllocation:
             The present.
         dissimilarity
             dis_t.
+        spread
+            Standard deviation of dis_t where nothing changed.
         variance
             Node variance of a tree published with given units.
         """
+        ...
+
+    def record(self, t: int, share: int) -> None:
+        """Note a publication at t."""
+        ...
+
+
+class OptimalAllocation:
+    """OBA along a stream: the window's dissimilarities and what its publications spent.
+
+    Parameters
+    ----------
+    window
+        w.
+    minimum_share
+        A smaller share is not published [extension; 0 spends scraps, as the paper does].
+    shrunk
+        [extension] Sort max(0, dis - spread sqrt(2 ln(W + 1))), and publish only where dis_t exceeds the
+        variance of the publication.
+    """
+
+    def __init__(self, window: int, minimum_share: float = 0.0, shrunk: bool = False) -> None:
+        self._window = window
+        self._least = smallest_share(minimum_share)
+        self._shrunk = shrunk
+        self._seen: deque[tuple[int, float]] = deque()
+        self._spent: deque[tuple[int, int]] = deque()
+
+    def choose(
+        self, t: int, dissimilarity: float, spread: float, variance: Callable[[int], float]
+    ) -> tuple[int, int]:
+        """See `Allocation.choose`."""
         self._seen.append((t, dissimilarity))
         for queue in (self._seen, self._spent):
             while queue and queue[0][0] <= t - self._window:
                 queue.popleft()
-        k, selected = optimal_allocation(
-            [value for _, value in self._seen], lambda share: variance(units(share))
-        )
+        values = np.array([value for _, value in self._seen])
+        if self._shrunk:
+            values = np.maximum(values - spread * math.sqrt(2 * math.log(values.size + 1)), 0.0)
+        k, selected = optimal_allocation(values, lambda share: variance(units(share)))
         if not selected:
             return k, 0
         left = FULL // 2 - sum(share for _, share in self._spent)
         share = min(units(1 / (2 * k)), left)
-        return k, share if share >= NOTHING else 0
+        if share < self._least or (self._shrunk and variance(share) >= dissimilarity):
+            return k, 0
+        return k, share
 
     def record(self, t: int, share: int) -> None:
         """Note a publication at t."""
         self._spent.append((t, share))
+
+
+AllocationKind = Literal["oba", "oba_shrunk", "distribution", "absorption"]
+
+
+def make_allocation(kind: AllocationKind, window: int, minimum_share: float) -> Allocation:
+    """OBA, its shrunken form, or one of the old rules in its place."""
+    if kind == "distribution":
+        return Myopic(Distribution(window), minimum_share)
+    if kind == "absorption":
+        return Myopic(Absorption(window), minimum_share)
+    return OptimalAllocation(window, minimum_share, shrunk=kind == "oba_shrunk")

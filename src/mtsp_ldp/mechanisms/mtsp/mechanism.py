@@ -6,16 +6,17 @@ from typing import Literal, get_args
 import numpy as np
 
 from mtsp_ldp.mechanisms.adaptive import half_step
-from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
+from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, one_of, register
 from mtsp_ldp.mechanisms.mtsp.adaptive_tree import Structure, assemble, prune
-from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation
+from mtsp_ldp.mechanisms.mtsp.allocation import AllocationKind, make_allocation
 from mtsp_ldp.mechanisms.mtsp.dissimilarity import dissimilarity
-from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
+from mtsp_ldp.mechanisms.mtsp.smoothing import Grouping, NodeGroups, Smoothing
 from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.postprocess import refine
 from mtsp_ldp.survey import Survey
 from mtsp_ldp.tree import binary_tree
 
-Grouping = Literal["none", "variance"]
+Threshold = Literal["publication", "score"]
 
 
 @register(mtsp_budget="budget", mtsp_population="population")
@@ -25,10 +26,22 @@ class Mtsp(Mechanism):
     Parameters
     ----------
     structure
-        ``intermediate`` (the paper's): split by the dissimilarity's tree; ``fused``: by its mean with the
-        last release, weighted by inverse variance; ``full``: never prune.
-    grouping
-        ``variance``, or ``none``.
+        ``intermediate`` (the paper's): split by the dissimilarity's tree; ``fused`` [extension]: by its
+        mean with the last release, weighted by inverse variance; ``full``: never prune.
+    threshold
+        A node splits where its score exceeds sqrt(factor v): v of the ``publication`` to come
+        [reconstructed], or of the ``score`` itself [extension].
+    threshold_factor
+        3 by default [reconstructed].
+    grouping, grouping_tolerance, grouping_window, smoothing
+        See `NodeGroups`.
+    allocation
+        ``oba`` (the paper's), ``oba_shrunk`` [extension], or an old rule in its place.
+    minimum_share
+        A smaller share is not published [extension; 0 spends scraps, as the paper does].
+    consistency
+        [extension] Release trees that are made consistent and projected on the simplex; decisions and
+        groups keep raw values.
     """
 
     tree = True
@@ -38,22 +51,40 @@ class Mtsp(Mechanism):
         setting: Setting,
         *,
         structure: Structure = "intermediate",
+        threshold: Threshold = "publication",
+        threshold_factor: float = 3.0,
         grouping: Grouping = "variance",
+        grouping_tolerance: float = 1.0,
+        grouping_window: int | None = None,
+        smoothing: Smoothing = "mean",
+        allocation: AllocationKind = "oba",
+        minimum_share: float = 0.0,
+        consistency: bool = False,
     ) -> None:
         super().__init__(setting)
-        _one_of("structure", structure, get_args(Structure))
-        _one_of("grouping", grouping, get_args(Grouping))
+        one_of("structure", structure, get_args(Structure))
+        one_of("threshold", threshold, get_args(Threshold))
+        one_of("grouping", grouping, get_args(Grouping))
+        one_of("smoothing", smoothing, get_args(Smoothing))
+        one_of("allocation", allocation, get_args(AllocationKind))
+        if not (math.isfinite(threshold_factor) and threshold_factor >= 0):
+            raise ValueError(f"threshold_factor={threshold_factor!r}: a finite number, at least 0")
         self._structure = structure
+        self._threshold = threshold
+        self._factor = threshold_factor
+        self._consistency = consistency
         self._tree = binary_tree(setting.d)
         self._full = prune(self._tree, np.zeros(self._tree.size), -math.inf)
+        self._groups_asked = [question.groups for question in self._full.questions]
         self._unit = half_step(setting.window)
-        self._allocation = OptimalAllocation(setting.window)
-        self._groups = NodeGroups(self._tree.size, 1.0 if grouping == "variance" else None)
+        self._allocation = make_allocation(allocation, setting.window, minimum_share)
+        self._groups = NodeGroups(self._tree.size, grouping, smoothing, grouping_tolerance, grouping_window)
         self._release = self.initial()
 
     def initial(self) -> FloatArray:
-        """A tree of zeros below its root, ``(size,)``."""
-        nodes = np.zeros(binary_tree(self.setting.d).size)
+        """A tree of zeros below its root, ``(size,)``, or of everybody spread evenly."""
+        tree = binary_tree(self.setting.d)
+        nodes: FloatArray = tree.cells / tree.d * (self.setting.initial == "uniform")
         nodes[0] = 1.0
         return nodes
 
@@ -63,38 +94,40 @@ class Mtsp(Mechanism):
         first = survey(self._full.questions, self._unit) if self._full.questions else None
         if first is None:
             return Step()
-        estimate, variances = assemble(self._tree, self._full, first)
-        noise = float(np.mean(variances[self._tree.asked]))
+        kind = self.setting.noise
+        estimate, variances = assemble(self._tree, self._full, first, kind)
+        asked = self._tree.asked
+        noise = float(np.mean(variances[asked]))
         gap = dissimilarity(self._levels(estimate), self._levels(self._release), noise, self.setting.d)
-        asked = len(self._full.questions)
 
         def variance(share: int) -> float:
-            return self.setting.division.variance(share, n, asked)
+            return self.setting.division.variance(share, n, self._groups_asked)
 
-        k, share = self._allocation.choose(t, gap, variance)
-        spread = variance(share) if share else math.inf
-        if not math.isfinite(spread):
+        spread = noise * math.sqrt(2 / np.count_nonzero(asked))
+        k, share = self._allocation.choose(t, gap, spread, variance)
+        cost = variance(share) if share else math.inf
+        if not math.isfinite(cost):
             return Step(share_1=self._unit, dissimilarity=gap, k=k)
-        pruned = prune(self._tree, self._score(estimate, noise, spread), self._threshold(spread))
+        pruned = prune(self._tree, *self._score(estimate, noise, cost))
         second = survey(pruned.questions, share)
         if second is None:
             return Step(share_1=self._unit, dissimilarity=gap, k=k)
         self._allocation.record(t, share)
-        self._release, variances = self._groups.add(*assemble(self._tree, pruned, second))
-        return Step(self._release, variances, self._unit, share, gap, k)
+        self._release, variances = self._groups.add(*assemble(self._tree, pruned, second, kind))
+        released = self._release
+        if self._consistency:
+            released = refine(self._tree, released[None], variances[None])[0]
+        return Step(released, variances, self._unit, share, gap, k)
 
     def _levels(self, nodes: FloatArray) -> list[FloatArray]:
         return [nodes[self._tree.level(level)] for level in range(1, self._tree.levels)]
 
-    def _threshold(self, spread: float) -> float:
-        return -math.inf if self._structure == "full" else math.sqrt(3 * spread)
-
-    def _score(self, estimate: FloatArray, noise: float, spread: float) -> FloatArray:
-        if self._structure != "fused" or noise + spread == 0:
-            return estimate
-        return (estimate * spread + self._release * noise) / (noise + spread)
-
-
-def _one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{option}={value!r}: one of {', '.join(allowed)}")
+    def _score(self, estimate: FloatArray, noise: float, cost: float) -> tuple[FloatArray, float]:
+        """Score of every node, and the threshold above which it splits."""
+        if self._structure == "full":
+            return estimate, -math.inf
+        score, own = estimate, noise
+        if self._structure == "fused" and noise + cost > 0:
+            score = (estimate * cost + self._release * noise) / (noise + cost)
+            own = noise * cost / (noise + cost)
+        return score, math.sqrt(self._factor * (cost if self._threshold == "publication" else own))
