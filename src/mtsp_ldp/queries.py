@@ -4,6 +4,7 @@ All are vectorised over t and over queries; no array of T x queries x cells is m
 §3.5; the displayed formulas are reconstructions.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -133,3 +134,36 @@ def changes(
     if sums.shape[0] <= delta:
         raise ValueError(f"delta={delta!r}: two periods need {2 * delta} timestamps")
     return np.asarray(sums[delta:] - sums[:-delta])
+
+
+def box_intervals(numbers: IntArray, box: tuple[int, int, int, int]) -> tuple[IntArray, IntArray]:
+    """The intervals of cells that a box of a grid is made of.
+
+    Parameters
+    ----------
+    numbers
+        Cell of each square, ``(side, side)`` indexed [x, y].
+    box
+        x_lo, x_hi, y_lo, y_hi, inclusive.
+
+    Returns
+    -------
+    First and last cells of the maximal runs of consecutive cells, left to right.
+    """
+    x_lo, x_hi, y_lo, y_hi = box
+    side = numbers.shape[0]
+    if not (0 <= x_lo <= x_hi < side and 0 <= y_lo <= y_hi < side):
+        raise ValueError(f"box={box}: lo <= hi in 0..{side - 1}, twice")
+    cells = np.sort(numbers[x_lo : x_hi + 1, y_lo : y_hi + 1], axis=None)
+    breaks = np.flatnonzero(np.diff(cells) > 1)
+    return cells[np.r_[0, breaks + 1]], cells[np.r_[breaks, cells.size - 1]]
+
+
+def box_frequencies(
+    source: Source, numbers: IntArray, boxes: Sequence[tuple[int, int, int, int]]
+) -> FloatArray:
+    """Frequency of each box at each t, ``(T, B)``: its intervals, each by minimum cover on trees."""
+    runs = [box_intervals(numbers, box) for box in boxes]
+    lo, hi = (np.concatenate(ends) for ends in zip(*runs, strict=True))
+    starts = np.cumsum([0, *(first.size for first, _ in runs[:-1])])
+    return np.asarray(np.add.reduceat(range_frequencies(source, lo, hi), starts, axis=1))

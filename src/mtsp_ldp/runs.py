@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.measures import absolute_error, squared_error
 from mtsp_ldp.release import Release
+from mtsp_ldp.scoring import Scorer
 from mtsp_ldp.simulation import simulate
 from mtsp_ldp.stream import Stream
 
@@ -26,15 +26,6 @@ SCHEMA = {
     "measure": pl.String,
     "value": pl.Float64,
 }
-
-
-def score(release: Release, truth: Release) -> list[tuple[str, str, float]]:
-    """Every measure of one release: (query, measure, value)."""
-    pair = release.frequencies, truth.frequencies, truth.active
-    return [
-        ("frequency", "mse", squared_error(*pair)),
-        ("frequency", "mae", absolute_error(*pair)),
-    ]
 
 
 def run_cell(
@@ -58,7 +49,7 @@ def run_cell(
     -------
     The scores in long form, and the release of repetition 0.
     """
-    truth = Release.truth(stream, stream.replicate)
+    scorer = Scorer(stream, stream.replicate)
     rows: list[tuple[Any, ...]] = []
     first: Release | None = None
     for repetition in range(repetitions):
@@ -75,7 +66,7 @@ def run_cell(
         first = first or release
         key = (stream.key, mechanism, epsilon, window, repetition)
         for name, scored in zip(RELEASES, (release, release.simplex()), strict=True):
-            rows += [(*key, name, *result) for result in score(scored, truth)]
+            rows += [(*key, name, *result) for result in scorer.score(scored)]
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]
         rows.append((*key, "raw", "publication", "share", share))
     if first is None:

@@ -1,0 +1,202 @@
+"""Every measure of a release against the truth of its stream: the same queries for every mechanism.
+
+Query sets are drawn once per data set, from its name, so no mechanism sees others' questions.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mtsp_ldp import queries
+from mtsp_ldp.geometry import hilbert_grid
+from mtsp_ldp.measures import (
+    BoolArray,
+    detection,
+    errors,
+    event_runs,
+    event_threshold,
+    ratio,
+    roc,
+)
+from mtsp_ldp.oracle import FloatArray, IntArray
+from mtsp_ldp.release import Release
+from mtsp_ldp.seeds import generators
+from mtsp_ldp.stream import Stream
+
+COUNTING_DELTAS = (1, 5, 10)
+EVENT_DELTAS = (3, 6, 12)
+MONITORED = 10
+"""Cells with the largest true mean are watched for events."""
+RANGES_PER_CLASS = 30
+BOXES = 30
+Score = tuple[str, str, float]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Events of one period length in the truth: what happens, and from which change on.
+
+    Attributes
+    ----------
+    cells
+        The monitored cells that have a threshold, ``(C,)``.
+    thresholds
+        Of each, ``(C,)``.
+    happens
+        Events, ``(T', C)``.
+    scale
+        Standard deviation of the true changes, ``(C,)``.
+    defined
+        Timestamps at which both periods have users, ``(T',)``.
+    skipped
+        Monitored cells without a rare positive change.
+    """
+
+    delta: int
+    relative: bool
+    cells: IntArray
+    thresholds: FloatArray
+    happens: BoolArray
+    scale: FloatArray
+    defined: BoolArray
+    skipped: int
+
+    @property
+    def query(self) -> str:
+        """Its name in results."""
+        return f"event_{self.delta}_{'share' if self.relative else 'count'}"
+
+
+class Scorer:
+    """Scores releases of one stream.
+
+    Parameters
+    ----------
+    stream
+        The stream, whose truth is known here.
+    replicate
+        Reporters per user, as in the simulation.
+    """
+
+    def __init__(self, stream: Stream, replicate: int = 1) -> None:
+        self.truth = Release.truth(stream, replicate)
+        self._facts = stream.facts
+        self._key = stream.key
+        self._nobody = self.truth.active == 0
+
+    @cached_property
+    def ranges(self) -> dict[str, tuple[IntArray, IntArray]]:
+        """Random intervals of cells by length class: up to d/16, d/4 and d."""
+        rng, _ = generators("ranges", self._key)
+        d = self.truth.d
+        found = {}
+        for name, part in (("short", 16), ("medium", 4), ("long", 1)):
+            length = rng.integers(1, max(d // part, 1) + 1, RANGES_PER_CLASS)
+            first = rng.integers(0, d - length + 1)
+            found[name] = (first, first + length - 1)
+        return found
+
+    @cached_property
+    def boxes(self) -> tuple[IntArray, list[tuple[int, int, int, int]]] | None:
+        """Cell numbers of the grid and random boxes on it; None where the stream has no grid."""
+        side = self._facts.get("grid")
+        if side is None:
+            return None
+        rng, _ = generators("boxes", self._key)
+        x, y = (np.sort(rng.integers(0, side, (BOXES, 2)), axis=1) for _ in range(2))
+        boxes = np.column_stack([x, y]).tolist()
+        return hilbert_grid(side), [(a, b, c, d) for a, b, c, d in boxes]
+
+    @cached_property
+    def watches(self) -> list[Watch]:
+        """The events of the truth, on counts and relative to n_t, for each period that fits."""
+        mean = np.where(self._nobody[:, None], np.nan, self.truth.frequencies)
+        busiest = np.argsort(-np.nanmean(mean, axis=0), kind="stable")[:MONITORED]
+        fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.truth.which.size]
+        return [self._watch(busiest, delta, relative) for delta in fitting for relative in (False, True)]
+
+    def _watch(self, cells: IntArray, delta: int, relative: bool) -> Watch:
+        change = queries.changes(self.truth, cells, cells, delta, relative=relative)
+        present = queries.window_sums(self.truth.active.astype(np.float64), delta) > 0
+        defined = present[delta:] & present[:-delta]
+        levels = np.array([event_threshold(column[defined]) for column in change.T])
+        known = ~np.isnan(levels)
+        happens = (change[:, known] >= levels[known]) & defined[:, None]
+        scale = change[defined][:, known].std(axis=0)
+        skipped = int((~known).sum())
+        return Watch(delta, relative, cells[known], levels[known], happens, scale, defined, skipped)
+
+    def score(self, release: Release) -> list[Score]:
+        """All measures of a release: (query, measure, value)."""
+        return [
+            *self._counting(release),
+            *self._ranges(release),
+            *(score for watch in self.watches for score in self._events(watch, release)),
+        ]
+
+    def _counting(self, release: Release) -> Iterator[Score]:
+        cells = np.arange(self.truth.d)
+        yield from _named("frequency", self._compare(release, cells, cells, 1, relative=False))
+        for delta in COUNTING_DELTAS:
+            if delta <= self.truth.which.size:
+                found = self._compare(release, cells, cells, delta, relative=True)
+                yield from _named(f"counting_{delta}", found)
+
+    def _compare(
+        self, release: Release, lo: IntArray, hi: IntArray, delta: int, *, relative: bool
+    ) -> dict[str, float]:
+        """Errors of counts over delta timestamps, as shares of the users who were there."""
+        users = queries.window_sums(self.truth.active.astype(np.float64), delta)[:, None]
+        users = np.where(users > 0, users, np.nan)
+        ours = queries.range_counts(release, lo, hi, delta) / users
+        return errors(ours, queries.range_counts(self.truth, lo, hi, delta) / users, relative=relative)
+
+    def _ranges(self, release: Release) -> Iterator[Score]:
+        for name, (lo, hi) in self.ranges.items():
+            yield from _named(f"range_{name}", self._compare(release, lo, hi, 1, relative=True))
+        lo, hi = (np.concatenate(ends) for ends in zip(*self.ranges.values(), strict=True))
+        yield from _named("range", self._compare(release, lo, hi, 1, relative=True))
+        if self.boxes is not None:
+            there = np.where(self._nobody[:, None], np.nan, 1.0)
+            true = queries.box_frequencies(self.truth, *self.boxes) * there
+            ours = queries.box_frequencies(release, *self.boxes)
+            yield from _named("box", errors(ours, true, relative=True))
+
+    def _events(self, watch: Watch, release: Release) -> Iterator[Score]:
+        change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
+        happens, change = watch.happens[watch.defined], change[watch.defined]
+        flagged = change >= watch.thresholds
+        yield from _named(
+            watch.query,
+            {
+                "events": float(happens.sum()),
+                "timestamps": float(happens.size),
+                "cells": float(watch.cells.size),
+                "cells_without_events": float(watch.skipped),
+            },
+        )
+        if not watch.cells.size:
+            return
+        each = [
+            detection(yes, flag) | roc(yes, score)
+            for yes, flag, score in zip(happens.T, flagged.T, change.T, strict=True)
+        ]
+        for measure in each[0]:
+            values = np.array([one[measure] for one in each])
+            known = values[~np.isnan(values)]
+            yield watch.query, f"{measure}_macro", float(known.mean()) if known.size else float("nan")
+        pooled = (change - watch.thresholds) / watch.scale
+        whole = detection(happens.ravel(), flagged.ravel()) | roc(happens.ravel(), pooled.ravel())
+        yield from ((watch.query, f"{measure}_pooled", value) for measure, value in whole.items())
+        runs = [event_runs(yes, flag) for yes, flag in zip(happens.T, flagged.T, strict=True)]
+        number, found = sum(run.number for run in runs), sum(run.found for run in runs)
+        yield watch.query, "runs", float(number)
+        yield watch.query, "run_recall", ratio(found, number)
+        yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
+
+
+def _named(query: str, found: dict[str, float]) -> Iterator[Score]:
+    for measure, value in found.items():
+        yield query, measure, value
