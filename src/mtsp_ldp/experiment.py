@@ -3,7 +3,7 @@
 import hashlib
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,19 @@ CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 ANY = "any"
 """Stands for epsilon and window in the files of the floors, which depend on neither."""
-FIGURES = ["mse_epsilon", "mse_window", "budget", "busiest"]
-"""Drawn for every stream."""
+FIGURES = ["mse_epsilon", "mse_window", "budget", "busiest", "events", "ablation"]
+"""What can be drawn of a stream; the first four if an experiment does not say."""
 SECONDS_PER_STEP = {"flat": 1.5e-4, "tree": 7e-4}
 """Of one repetition and timestamp, measured on one core of a small server; for the estimate before a run."""
 
 
 class ConfigError(ValueError):
     """A config that cannot be run: the message names the key, the value and what is allowed."""
+
+
+def base_of(name: str) -> str:
+    """The registered mechanism behind the name of a variant."""
+    return name.partition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,20 @@ class Experiment:
     window: list[int]
     repetitions: int
     seed: int
+    figures: list[str] = field(default_factory=lambda: list(FIGURES[:4]))
+    vary: list[str] = field(default_factory=list)
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The mechanisms of the grid, variants (``<mechanism>.<variant>``) included."""
+        varied = [f"{base}.{variant}" for base in self.vary for variant in self.variants]
+        return [*self.mechanism, *varied]
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Options of a mechanism of the grid: its yaml's, and the variant's over them."""
+        base, _, variant = name.partition(".")
+        return mechanism_options(base) | (self.variants[variant] if variant else {})
 
     @cached_property
     def floors(self) -> list[str]:
@@ -74,7 +93,7 @@ class Experiment:
 
     def cells_of(self, dataset: str, mechanism: str | None = None) -> list[Cell]:
         """The jobs of one stream, or of one mechanism on it."""
-        names = self.mechanism if mechanism is None else [mechanism]
+        names = self.names if mechanism is None else [mechanism]
         return [
             Cell(dataset, name, epsilon, window)
             for name in names
@@ -97,7 +116,7 @@ class Experiment:
         """About how long these jobs take on so many cores."""
         work = 0.0
         for cell in cells:
-            kind = find(cell.mechanism).kind
+            kind = find(base_of(cell.mechanism)).kind
             steps = load_dataset(cell.dataset).slots or 1000
             if kind.reads_data:
                 step = SECONDS_PER_STEP["tree" if kind.tree else "flat"]
@@ -178,8 +197,11 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
     try:
         for epsilon in experiment.epsilon:
             check_epsilon(epsilon)
-        for name in experiment.mechanism:
-            check_options(find(name), mechanism_options(name))
+        for name in experiment.names:
+            check_options(find(base_of(name)), experiment.options(name))
+        for name in experiment.vary:
+            if name not in experiment.mechanism:
+                raise ConfigError(f"vary: {name!r}: one of {', '.join(experiment.mechanism)}")
         for name in experiment.dataset:
             slots = load_dataset(name).slots
             for window in experiment.window:
@@ -218,7 +240,7 @@ def stage_digest(stage: str) -> str:
 
 def mechanism_digest(name: str) -> str:
     """Digest of the code that a mechanism's jobs run."""
-    return code_digest("mtsp_ldp.stages.simulate", find(name).kind.__module__)
+    return code_digest("mtsp_ldp.stages.simulate", find(base_of(name)).kind.__module__)
 
 
 def dataset_digest(name: str, stage: str) -> str:
@@ -227,13 +249,18 @@ def dataset_digest(name: str, stage: str) -> str:
 
 
 def as_overrides(experiment: Experiment) -> list[str]:
-    """The Hydra overrides that give a later stage this experiment."""
+    """The Hydra overrides that give a later stage this experiment; variants stay in its file."""
     keys = [f"experiment={experiment.name}"]
-    for field in fields(experiment):
-        value = getattr(experiment, field.name)
-        text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
-        keys.append(f"experiment.{field.name}={text}")
+    for name, value in asdict(experiment).items():
+        if name != "variants":
+            text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+            keys.append(f"++experiment.{name}={text}")
     return keys
+
+
+def as_hydra(value: Any) -> str:
+    """A config value as a Hydra override takes it."""
+    return "null" if value is None else str(value)
 
 
 def commit() -> str:

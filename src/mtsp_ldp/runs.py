@@ -37,6 +37,7 @@ def run_cell(
     window: int | None,
     repetitions: int,
     seed: int,
+    label: str | None = None,
 ) -> tuple[pl.DataFrame, Release]:
     """All repetitions of one cell.
 
@@ -44,6 +45,9 @@ def run_cell(
     ----------
     epsilon, window
         None for a floor, which depends on neither.
+    label
+        Names a variant in the results; random numbers are keyed by the mechanism, so that variants of one
+        mechanism are compared on the same ones.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def run_cell(
             **options,
         )
         first = first or release
-        key = (stream.key, mechanism, epsilon, window, repetition)
+        key = (stream.key, label or mechanism, epsilon, window, repetition)
         for name, scored in zip(RELEASES, (release, release.simplex()), strict=True):
             rows += [(*key, name, *result) for result in scorer.score(scored)]
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]

@@ -134,6 +134,7 @@ class Scorer:
             *self._counting(release),
             *self._ranges(release),
             *(score for watch in self.watches for score in self._events(watch, release)),
+            *self._known(release),
         ]
 
     def _counting(self, release: Release) -> Iterator[Score]:
@@ -195,6 +196,22 @@ class Scorer:
         yield watch.query, "runs", float(number)
         yield watch.query, "run_recall", ratio(found, number)
         yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
+
+    def _known(self, release: Release) -> Iterator[Score]:
+        """Whether each event that the data set names is flagged when it makes its cell's count rise."""
+        for number, event in enumerate(self._facts.get("events", []), start=1):
+            cell = np.array([event["cell"]])
+            # a crowd makes the count rise when it comes; what empties a cell, when it ends
+            rises = event["start"] if event["kind"] == "crowd" else event["end"]
+            for delta in EVENT_DELTAS:
+                after = slice(rises - 2 * delta + 1, rises + 1)
+                if after.start < 0 or after.stop + delta > self.truth.which.size:
+                    continue
+                true, ours = (queries.changes(x, cell, cell, delta)[:, 0] for x in (self.truth, release))
+                bar = event_threshold(true)
+                if (true[after] >= bar).any():
+                    name = f"known_{number}_{event['kind']}"
+                    yield name, f"found_{delta}", float((ours[after] >= bar).any())
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:

@@ -4,6 +4,7 @@ REPORT = f"reports/{E.name}"
 RUNS = f"data/runs/{E.name}"
 CELL = "{dataset}/{mechanism}/epsilon={epsilon}_window={window}"
 SUMMARY = f"data/summaries/{E.name}.parquet"
+RATIOS = f"data/summaries/{E.name}.ratios.parquet"
 
 
 def result(cell):
@@ -16,4 +17,4 @@ def null_if_any(value):
 
 def focus_results(wildcards):
     """The runs that figures look into, one per mechanism."""
-    return [result(E.focus_cell(wildcards.dataset, name)) for name in E.mechanism]
+    return [result(E.focus_cell(wildcards.dataset, name)) for name in E.names]

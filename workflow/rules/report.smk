@@ -6,7 +6,8 @@ rule summarize:
     input:
         [result(cell) for cell in E.cells],
     output:
-        SUMMARY,
+        summary=SUMMARY,
+        ratios=RATIOS,
     log:
         f"logs/{E.name}/summarize.log",
     conda:
@@ -23,6 +24,7 @@ rule tabulate:
     "Tabulate {wildcards.dataset}"
     input:
         summary=SUMMARY,
+        ratios=RATIOS,
         facts="data/streams/{dataset}.json",
     output:
         multiext(f"{REPORT}/tables/{{dataset}}", ".csv", ".md", ".tex", ".html"),
@@ -41,17 +43,14 @@ rule plot:
     "Plot {wildcards.dataset}"
     input:
         summary=SUMMARY,
+        ratios=RATIOS,
         stream="data/streams/{dataset}.parquet",
         facts="data/streams/{dataset}.json",
         runs=focus_results,
     output:
         multiext(
             f"{REPORT}/figures/{{dataset}}",
-            *[
-                f".{figure}.{kind}"
-                for figure in grid.FIGURES
-                for kind in ("pdf", "svg")
-            ],
+            *[f".{figure}.{kind}" for figure in E.figures for kind in ("pdf", "svg")],
         ),
         *[
             report(
@@ -60,7 +59,7 @@ rule plot:
                 category="{dataset}",
                 labels={"stream": "{dataset}", "figure": figure},
             )
-            for figure in grid.FIGURES
+            for figure in E.figures
         ],
     log:
         f"logs/{E.name}/plot/{{dataset}}.log",
@@ -80,7 +79,7 @@ rule publish:
         tables=expand(f"{REPORT}/tables/{{dataset}}.html", dataset=E.dataset),
         figures=expand(
             f"{REPORT}/figures/{{dataset}}.{{figure}}.svg",
-            figure=grid.FIGURES,
+            figure=E.figures,
             dataset=E.dataset,
         ),
     output:

@@ -21,12 +21,14 @@ rule simulate:
             1 if wildcards.epsilon == grid.ANY else E.repetitions
         ),
         seed=E.seed,
-        options=lambda wildcards: grid.config_digest(
-            grid.mechanism_options(wildcards.mechanism)
-        ),
+        base=lambda wildcards: grid.base_of(wildcards.mechanism),
+        options=lambda wildcards: [
+            f"++mechanism.options.{name}={grid.as_hydra(value)}"
+            for name, value in E.options(wildcards.mechanism).items()
+        ],
         code=lambda wildcards: grid.mechanism_digest(wildcards.mechanism),
         stem=subpath(output.scores, strip_suffix=".parquet"),
     shell:
-        "python -m mtsp_ldp.stages.simulate dataset={wildcards.dataset:q} mechanism={wildcards.mechanism:q}"
+        "python -m mtsp_ldp.stages.simulate dataset={wildcards.dataset:q} mechanism={params.base:q} label={wildcards.mechanism:q} {params.options:q}"
         " epsilon={params.epsilon} window={params.window} repetitions={params.repetitions}"
         " seed={params.seed} code={params.code} 'output=\"{params.stem}\"' > {log:q} 2>&1"

@@ -5,7 +5,8 @@ The package is never imported (its import wants pkg_resources and pandas): its f
 
 import importlib.util
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -44,11 +45,14 @@ class Flights(Dataset):
         Slots of an hour that a position holds, the event's own included.
     taxi_minutes
         Added to the air time between departure and arrival.
+    known_events
+        Each ``{kind, airport, start, end}`` in slots: what the results should find.
     """
 
     month: int = 2
     hold: int = 24
     taxi_minutes: int = 20
+    known_events: Sequence[dict[str, Any]] = field(default_factory=tuple)
 
     @property
     def slots(self) -> int | None:
@@ -92,6 +96,7 @@ class Flights(Dataset):
             "slot_minutes": 60,
             "origin": start.isoformat(sep=" "),
             "time_zone": "America/New_York",
+            "events": self._located(places),
             "cells": places.select("airport", "name", "lon", "lat").to_dicts(),
             "rows": rows.height,
             "rows_by_reason": dict(sorted(rows["reason"].value_counts().rows())),
@@ -99,6 +104,13 @@ class Flights(Dataset):
             "raw_sha256": digest_file(folder / "flights.csv.zip"),
         }
         return Stream.from_panel(cells["t"], users, cells["cell"], places.height, length=slots, facts=facts)
+
+    def _located(self, places: pl.DataFrame) -> list[dict[str, Any]]:
+        number = dict(places.select("airport", "cell").iter_rows())
+        for event in self.known_events:
+            if event["airport"] not in number:
+                raise ValueError(f"dataset {self.name!r}: known_events: {event['airport']!r}: not held")
+        return [{**event, "cell": int(number[event["airport"]])} for event in self.known_events]
 
     def _rows(self, path: Path) -> pl.DataFrame:
         with ZipFile(path) as archive:

@@ -16,10 +16,15 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
+from mtsp_ldp import queries
 from mtsp_ldp.files import written_whole
+from mtsp_ldp.release import Release
 from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.report.summary import with_floors
+from mtsp_ldp.report.tables import PARTS
+from mtsp_ldp.scoring import Scorer, Watch
 from mtsp_ldp.stream import Stream
 
 STYLE = Path(__file__).with_name("report.mplstyle")
@@ -46,6 +51,7 @@ class Material:
     title: str
     facts: Mapping[str, Any]
     summary: pl.DataFrame
+    ratios: pl.DataFrame
     epsilon: float
     window: int
     stream: Callable[[], Stream]
@@ -173,6 +179,129 @@ def busiest(material: Material) -> Figure:
     return figure
 
 
+def events(material: Material) -> Figure:
+    """F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
+    stream = material.stream()
+    scorer = Scorer(stream, stream.replicate)
+    table = with_floors(material.summary).filter(
+        pl.col("epsilon") == material.epsilon,
+        pl.col("window") == material.window,
+        pl.col("release") == "raw",
+        pl.col("measure") == "f1_macro",
+    )
+    figure, axes = plt.subplots(2, 2, figsize=(7.2, 5.6), sharex="col", sharey="col", squeeze=False)
+    for row, on in enumerate(("count", "share")):
+        _f1(axes[row, 0], table.filter(pl.col("query").str.ends_with(on)), material.mechanisms)
+        axes[row, 0].set_title(f"F1, events on {on}s")
+        watch = max((w for w in scorer.watches if w.relative == (on == "share")), key=lambda w: w.delta)
+        for name in material.mechanisms:
+            x, y = _curve(scorer, watch, material.run(name).frequencies, stream)
+            axes[row, 1].plot(x, y, color=look(name).colour, ls=look(name).dash)
+        axes[row, 1].plot([0, 1], [0, 1], color="#cccccc", lw=0.8, zorder=0)
+        axes[row, 1].set_title(f"ROC, {on}s, Δ = {watch.delta} ({int(watch.happens.sum())} true events)")
+        axes[row, 1].set_ylabel("true positive rate")
+        axes[row, 0].set_ylabel("F1, mean over cells")
+    axes[1, 0].set_xlabel("period length Δ (timestamps)")
+    axes[1, 1].set_xlabel("false positive rate")
+    figure.set_layout_engine("constrained")
+    _legend(figure, material.mechanisms)
+    title = f"{material.title}: events (ε = {material.epsilon:g}, w = {material.window}, raw)"
+    figure.suptitle(title, fontsize=9)
+    return figure
+
+
+def _f1(axes: Axes, table: pl.DataFrame, mechanisms: list[str]) -> None:
+    for place, name in enumerate(mechanisms):
+        rows = table.filter(pl.col("mechanism") == name).with_columns(
+            delta=pl.col("query").str.split("_").list.get(1).cast(pl.Int32)
+        )
+        rows = rows.sort("delta")
+        shift = (place - len(mechanisms) / 2) * 0.16
+        x, y = rows["delta"].to_numpy() + shift, rows["mean"].to_numpy()
+        error = np.nan_to_num((rows["high"] - rows["mean"]).to_numpy().astype(float))
+        style = look(name)
+        marker = style.marker or "_"
+        axes.errorbar(x, y, yerr=error, color=style.colour, marker=marker, ls="", elinewidth=0.8, ms=3.5)
+    axes.set_xticks([3, 6, 12])
+
+
+def _curve(
+    scorer: Scorer, watch: Watch, frequencies: np.ndarray, stream: Stream
+) -> tuple[np.ndarray, np.ndarray]:
+    """False and true positive rates as the pooled threshold falls."""
+    release = Release(
+        frequencies,
+        np.arange(stream.length),
+        scorer.truth.active,
+        pl.DataFrame({"t": np.arange(stream.length)}),
+    )
+    change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
+    score = ((change - watch.thresholds) / watch.scale)[watch.defined].ravel()
+    yes = watch.happens[watch.defined].ravel()
+    levels = np.unique(score)[::-1]
+    found = [
+        (score[part].size - np.searchsorted(np.sort(score[part]), levels, side="left")) / part.sum()
+        for part in (~yes, yes)
+    ]
+    return np.r_[0, found[0]], np.r_[0, found[1]]
+
+
+def ablation(material: Material) -> Figure:
+    """What each part is worth: ratios of variants to the paper's mechanism, paired by repetition."""
+    table = material.ratios.filter(
+        pl.col("release") == "raw", pl.col("epsilon") == material.epsilon, pl.col("window") == material.window
+    )
+    shown = [
+        key
+        for key in PARTS
+        if table.filter(pl.col("query") == key[0], pl.col("measure") == key[1])["ratio"].is_not_nan().any()
+    ]
+    variants = table["variant"].unique(maintain_order=True).to_list()
+    figure, axes = plt.subplots(
+        1, len(shown), figsize=(7.2, 0.27 * len(variants) + 1.2), sharey=True, squeeze=False
+    )
+    bases = ordered(table["base"].unique().to_list())
+    for panel, (query, measure) in zip(axes[0], shown, strict=True):
+        panel.axvline(1, color="#999999", lw=0.8)
+        for place, base in enumerate(bases):
+            part = table.filter(
+                pl.col("query") == query, pl.col("measure") == measure, pl.col("base") == base
+            )
+            rows = {row["variant"]: row for row in part.to_dicts()}
+            level = [i + (place - 0.5) * 0.25 for i, v in enumerate(variants) if v in rows]
+            ratio, low, high = (
+                np.array([rows[v][k] for v in variants if v in rows], float) for k in ("ratio", "low", "high")
+            )
+            panel.errorbar(
+                ratio,
+                level,
+                xerr=[ratio - low, high - ratio],
+                ls="",
+                marker="so"[place % 2],
+                color=["#E69F00", "#0072B2"][place % 2],
+                elinewidth=0.8,
+                ms=3.5,
+            )
+        panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(numticks=4))
+        panel.xaxis.set_minor_formatter(NullFormatter())
+        panel.set_title(PARTS[query, measure])
+    axes[0, 0].set_yticks(range(len(variants)), [v.replace("_", " ") for v in variants])
+    axes[0, 0].invert_yaxis()
+    figure.set_layout_engine("constrained")
+    figure.supxlabel("ratio to the paper's mechanism (errors: below 1 is better; F1: above 1)", fontsize=8)
+    handles = [
+        Line2D([], [], color=["#E69F00", "#0072B2"][i % 2], marker="so"[i % 2], ls="", label=look(b).label)
+        for i, b in enumerate(bases)
+    ]
+    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
+    title = (
+        f"{material.title}: what each part is worth (ε = {material.epsilon:g}, w = {material.window}, raw)"
+    )
+    figure.suptitle(title, fontsize=9)
+    return figure
+
+
 def _panels(number: int) -> tuple[Figure, list[Axes]]:
     columns = 3
     rows = -(-number // columns)
@@ -211,6 +340,8 @@ FIGURES: dict[str, Callable[[Material], Figure]] = {
     "mse_window": lambda material: error_curves(material, "window"),
     "budget": budget,
     "busiest": busiest,
+    "events": events,
+    "ablation": ablation,
 }
 
 

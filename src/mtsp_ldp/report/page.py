@@ -17,6 +17,8 @@ CAPTIONS = {
     "mse_window": "Mean squared error of the released frequencies against w; bands are 95 % intervals.",
     "budget": "Which share of the window each timestamp spends, and the sum over the window under its limit.",
     "busiest": "True and released counts of one cell where the stream moves most.",
+    "events": "Event detection: F1 for three period lengths, and ROC curves (straight: a constant release).",
+    "ablation": "One part changed at a time; bars are 95 % intervals of ratios paired by repetition.",
 }
 
 
@@ -51,12 +53,13 @@ def stream_view(
     summary: pl.DataFrame,
     facts: Mapping[str, Any],
     figures: Path,
+    drawn: list[str],
     table: Path,
     focus: tuple[float, int],
 ) -> dict[str, Any]:
     """All that the page says of one stream."""
     name = facts["dataset"]
-    images = [(figure, CAPTIONS[figure], _inline(figures / f"{name}.{figure}.svg")) for figure in CAPTIONS]
+    images = [(figure, CAPTIONS[figure], _inline(figures / f"{name}.{figure}.svg")) for figure in drawn]
     return {
         "name": name,
         "facts": facts,

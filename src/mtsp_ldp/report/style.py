@@ -1,6 +1,6 @@
 """How a mechanism looks in every figure: colour and marker name the strategy, the line the division."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 FLOORS = ["uniform", "zero"]
 BASELINES = ["lbu", "lsp", "lbd", "lba", "lpu", "lpd", "lpa"]
@@ -35,8 +35,10 @@ _SPARE = ["#D55E00", "#7F3C8D", "#A5AA99", "#4B4B8F"]
 
 def look(mechanism: str) -> Look:
     """The look of a mechanism; one that is not ours takes a spare colour by its name."""
-    if mechanism in _LOOKS:
-        return _LOOKS[mechanism]
+    base, _, variant = mechanism.partition(".")
+    if base in _LOOKS:
+        known = _LOOKS[base]
+        return replace(known, label=f"{known.label}, {variant.replace('_', ' ')}") if variant else known
     spare = _SPARE[sum(mechanism.encode()) % len(_SPARE)]
     return Look(mechanism, spare, "P", "-")
 

@@ -46,6 +46,43 @@ def summarize(scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def variant_ratios(scores: pl.DataFrame) -> pl.DataFrame:
+    """What a variant's measure is in proportion to its mechanism's, paired by repetition.
+
+    Returns
+    -------
+    One row a cell and measure of each ``<mechanism>.<variant>``: the geometric mean of the ratios with its
+    95 % t-interval on the log scale, NaN where a value is not positive (a ratio is undefined then).
+    """
+    name = pl.col("mechanism").str.splitn(".", 2)
+    split = scores.with_columns(base=name.struct[0], variant=name.struct[1])
+    column = [part for part in CELL if part != "mechanism"]
+    plain = split.filter(pl.col("variant").is_null()).select(
+        *column, "repetition", base="mechanism", plain="value"
+    )
+    both = split.filter(pl.col("variant").is_not_null()).join(
+        plain, on=[*column, "repetition", "base"], maintain_order="left"
+    )
+    positive = (pl.col("value") > 0) & (pl.col("plain") > 0)
+    logs = both.with_columns(
+        log=pl.when(positive).then((pl.col("value") / pl.col("plain")).log()).otherwise(float("nan"))
+    )
+    table = logs.group_by([*column, "base", "variant"], maintain_order=True).agg(
+        mean=pl.col("log").mean(), deviation=pl.col("log").std(), repetitions=pl.len()
+    )
+    quantile = stats.t.ppf(0.975, np.maximum(table["repetitions"].to_numpy() - 1, 1))
+    half = quantile * table["deviation"] / table["repetitions"].sqrt()
+    return table.select(
+        *column,
+        "base",
+        "variant",
+        ratio=table["mean"].exp(),
+        low=(table["mean"] - half).exp(),
+        high=(table["mean"] + half).exp(),
+        repetitions="repetitions",
+    )
+
+
 def with_floors(summary: pl.DataFrame) -> pl.DataFrame:
     """The summary with each floor repeated in every (epsilon, window) of the grid."""
     floor = pl.col("epsilon").is_null()

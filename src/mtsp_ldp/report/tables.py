@@ -17,13 +17,14 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Block:
-    """One table: a title, column heads and rows whose first entry is a mechanism's label."""
+    """One table: a title, column heads and rows whose first entry is a label; which cells are marked."""
 
     title: str
     heads: list[str]
     rows: list[list[str]]
     best: list[int | None]
     losing: list[set[int]]
+    folded: bool = True
 
 
 def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
@@ -88,7 +89,117 @@ def _block(part: pl.DataFrame, names: list[str], value: str, title: str, form: s
         losing.append({i for i, row in enumerate(found) if row and row["loses_to_floor"]})
         best = [place if row and row["best"] else old for row, old in zip(found, best, strict=True)]
     heads = [f"ε={epsilon:g} w={window}" for epsilon, window in cells]
-    return Block(title, heads, rows, best, losing)
+    return Block(title, heads, rows, best, losing, folded=value != "mean")
+
+
+QUERIES = {
+    "counting_1": "counting Δ=1",
+    "counting_10": "counting Δ=10",
+    "range_short": "range ≤ d/16",
+    "range_medium": "range ≤ d/4",
+    "range_long": "range ≤ d",
+    "box": "box",
+}
+PARTS = {
+    ("frequency", "mse"): "leaf MSE",
+    ("range_short", "mse"): "range ≤ d/16",
+    ("range_medium", "mse"): "range ≤ d/4",
+    ("range_long", "mse"): "range ≤ d",
+    ("event_12_count", "f1_macro"): "event F1",
+}
+"""What an ablation looks at: (query, measure) and its column's head."""
+
+
+def query_blocks(summary: pl.DataFrame, epsilon: float, window: int) -> list[Block]:
+    """Query errors and event detection of one stream at one epsilon and window, raw and simplex."""
+    table = with_floors(summary).filter(pl.col("epsilon") == epsilon, pl.col("window") == window)
+    names = ordered(table["mechanism"].unique().to_list())
+    at = f"ε={epsilon:g} w={window}"
+    found = []
+    for release in ("raw", "simplex"):
+        part = table.filter(pl.col("release") == release)
+        columns = {(query, "mse"): head for query, head in QUERIES.items()}
+        found.append(_measures(part, names, columns, f"MSE of queries at {at}, {release}", "{:.1e}", 1))
+        columns = {
+            (f"event_{delta}_{on}", f"{measure}_macro"): f"{head} Δ={delta} {on}"
+            for on in ("count", "share")
+            for delta in (3, 6, 12)
+            for measure, head in (("f1", "F1"), ("auc", "AUC"))
+        }
+        events = part.filter(pl.col("query").str.starts_with("event_"), pl.col("measure") == "events")
+        number = int(events["mean"].max() or 0) if events.height else 0  # type: ignore[arg-type]
+        title = f"Event detection at {at}, {release} (up to {number} true event timestamps)"
+        if number:
+            found.append(_measures(part, names, columns, title, "{:.2f}", -1))
+        planned = part.filter(pl.col("query").str.starts_with("known_"))
+        columns = {
+            (query, measure): f"{query.removeprefix('known_').replace('_', ' ')} Δ={measure[6:]}"
+            for query, measure in planned.select("query", "measure").unique().sort("query", "measure").rows()
+        }
+        if columns:
+            title = f"Known events found, share of repetitions at {at}, {release}"
+            found.append(_measures(part, names, columns, title, "{:.2f}", -1))
+    return [block for block in found if block.heads]
+
+
+def _measures(
+    part: pl.DataFrame,
+    names: list[str],
+    columns: dict[tuple[str, str], str],
+    title: str,
+    form: str,
+    sign: int,
+) -> Block:
+    """Rows of mechanisms, columns of (query, measure); sign 1 marks the smallest, -1 the largest."""
+    at = {(row["query"], row["measure"], row["mechanism"]): row["mean"] for row in part.to_dicts()}
+    shown = [key for key in columns if any((*key, name) in at for name in names)]
+    values = [[at.get((*key, name)) for key in shown] for name in names]
+    rows = [
+        [look(name).label, *("–" if _unknown(value) else form.format(value) for value in row)]
+        for name, row in zip(names, values, strict=True)
+    ]
+    best: list[int | None] = []
+    for column in range(len(shown)):
+        ranked = [
+            (sign * value, place)
+            for place, (name, row) in enumerate(zip(names, values, strict=True))
+            if name not in FLOORS and (value := row[column]) is not None and value == value
+        ]
+        best.append(min(ranked)[1] if ranked else None)
+    return Block(title, [columns[key] for key in shown], rows, best, [set() for _ in names])
+
+
+def _unknown(value: float | None) -> bool:
+    return value is None or value != value
+
+
+def ablation_blocks(ratios: pl.DataFrame) -> list[Block]:
+    """What each part is worth, of one stream: ratios to the paper's mechanism with intervals, raw."""
+    found = []
+    part = ratios.filter(pl.col("release") == "raw")
+    for base in ordered(part["base"].unique().to_list()):
+        for epsilon, window in part.select("epsilon", "window").unique().sort("epsilon", "window").rows():
+            cell = part.filter(
+                pl.col("base") == base, pl.col("epsilon") == epsilon, pl.col("window") == window
+            )
+            at = {(row["query"], row["measure"], row["variant"]): row for row in cell.to_dicts()}
+            keys = [key for key in PARTS if any(row[:2] == key for row in at)]
+            rows = [
+                [variant.replace("_", " "), *(_interval(at.get((*key, variant))) for key in keys)]
+                for variant in cell["variant"].unique(maintain_order=True).to_list()
+            ]
+            title = (
+                f"What each part is worth: {look(base).label}, ε={epsilon:g} w={window}, ratio to the paper's"
+            )
+            heads = [PARTS[key] for key in keys]
+            found.append(Block(title, heads, rows, [None] * len(heads), [set() for _ in rows], False))
+    return found
+
+
+def _interval(row: dict[str, float] | None) -> str:
+    if row is None or row["ratio"] is None or row["ratio"] != row["ratio"]:
+        return "–"
+    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
 def _shown(row: dict[str, float] | None, value: str, form: str) -> str:
@@ -124,14 +235,17 @@ def as_latex(parts: list[Block], title: str) -> str:
     """All tables as LaTeX (booktabs), each a ``tabular`` under a comment with its title."""
     lines = [f"% {title}. {NOTE}", r"% needs \usepackage{booktabs}"]
     for block in parts:
-        heads = [r"$\varepsilon\!=\!" + head[2:].replace(" w=", r",\,w\!=\!") + "$" for head in block.heads]
-        rows = [
-            [cell.replace("–", "--") for cell in row]
-            for row in _marked(block, r"\textbf{{{}}}", r"$^\dagger$")
-        ]
+        heads = [_latex(head) for head in block.heads]
+        rows = [[_latex(cell) for cell in row] for row in _marked(block, r"\textbf{{{}}}", r"$^\dagger$")]
         table = tabulate(rows, headers=["mechanism", *heads], tablefmt="latex_raw", disable_numparse=True)
         lines += [f"% {block.title}", _booktabs(table)]
     return "\n".join(lines) + "\n"
+
+
+def _latex(text: str) -> str:
+    for sign, code in {"ε": r"$\varepsilon$", "Δ": r"$\Delta$", "≤": r"$\leq$", "–": "--"}.items():
+        text = text.replace(sign, code)
+    return text
 
 
 def _booktabs(table: str) -> str:
@@ -154,7 +268,7 @@ def as_html(parts: list[Block]) -> str:
             + "</tr>"
             for row in _marked(block, "<strong>{}</strong>", "<span class='loses'>†</span>")
         )
-        opened = " open" if block.title.startswith("MSE,") else ""
+        opened = "" if block.folded else " open"
         pieces.append(
             f"<details{opened}><summary>{html.escape(block.title)}</summary>"
             f"<div class='scroll'><table><thead><tr><th scope='col'>mechanism</th>{head}</tr></thead>"

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.report.figures import FIGURES, Material, Run, draw
+from mtsp_ldp.report.figures import Material, Run, draw
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stream import Stream
@@ -18,6 +18,7 @@ def main(config: Config) -> None:
     data = Path(config["data"])
     facts = read_facts(data / "streams" / f"{name}.json")
     summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
+    ratios = pl.read_parquet(data / "summaries" / f"{experiment.name}.ratios.parquet")
 
     def run(mechanism: str) -> Run:
         stem = data / "runs" / experiment.name / experiment.focus_cell(name, mechanism).stem
@@ -29,13 +30,14 @@ def main(config: Config) -> None:
         title=facts["title"],
         facts=facts,
         summary=summary.filter(pl.col("dataset") == name),
+        ratios=ratios.filter(pl.col("dataset") == name),
         epsilon=epsilon,
         window=window,
         stream=lambda: Stream.read(data / "streams" / f"{name}.parquet"),
         run=run,
     )
     figures = Path(config["reports"]) / experiment.name / "figures"
-    for figure in FIGURES:
+    for figure in experiment.figures:
         draw(figure, material, figures / f"{name}.{figure}")
 
 

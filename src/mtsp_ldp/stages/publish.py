@@ -22,6 +22,7 @@ def main(config: Config) -> None:
             summary,
             read_facts(data / "streams" / f"{name}.json"),
             folder / "figures",
+            experiment.figures,
             folder / "tables" / f"{name}.html",
             experiment.focus,
         )

@@ -14,7 +14,7 @@ def main(config: Config) -> None:
     name, mechanism = config["dataset"]["name"], config["mechanism"]
     path = Path(config["data"]) / "streams" / f"{name}.parquet"
     stream = Stream.read(path)
-    given = {key: config[key] for key in ("epsilon", "window", "repetitions", "seed")}
+    given = {key: config[key] for key in ("epsilon", "window", "repetitions", "seed", "label")}
     options = mechanism.get("options") or {}
     scores, release = run_cell(stream, mechanism["name"], options, **given)
     if config["output"] is None:

@@ -1,10 +1,13 @@
-"""summarize: one table of means and intervals over repetitions, ``data/summaries/<experiment>.parquet``."""
+"""summarize: means and intervals over repetitions, and ratios of variants to their mechanism.
+
+Writes ``data/summaries/<experiment>.parquet`` and ``<experiment>.ratios.parquet``.
+"""
 
 from pathlib import Path
 
 from mtsp_ldp.experiment import Experiment
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.report.summary import read_scores, summarize
+from mtsp_ldp.report.summary import read_scores, summarize, variant_ratios
 from mtsp_ldp.stages.entry import Config, stage
 
 
@@ -14,8 +17,10 @@ def main(config: Config) -> None:
     experiment, data = Experiment(**config["experiment"]), Path(config["data"])
     runs = data / "runs" / experiment.name
     scores = read_scores(runs / f"{cell.stem}.parquet" for cell in experiment.cells)
-    with written_whole(data / "summaries" / f"{experiment.name}.parquet") as partial:
-        summarize(scores).write_parquet(partial, compression="zstd")
+    tables = {".parquet": summarize(scores), ".ratios.parquet": variant_ratios(scores)}
+    for suffix, table in tables.items():
+        with written_whole(data / "summaries" / f"{experiment.name}{suffix}") as partial:
+            table.write_parquet(partial, compression="zstd")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,15 @@ import polars as pl
 from mtsp_ldp.experiment import Experiment
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.report.page import read_facts
-from mtsp_ldp.report.tables import as_html, as_latex, as_markdown, blocks, errors
+from mtsp_ldp.report.tables import (
+    ablation_blocks,
+    as_html,
+    as_latex,
+    as_markdown,
+    blocks,
+    errors,
+    query_blocks,
+)
 from mtsp_ldp.stages.entry import Config, stage
 
 
@@ -16,10 +24,16 @@ def main(config: Config) -> None:
     """Tabulate ``dataset`` of ``experiment``."""
     experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
     data = Path(config["data"])
-    table = errors(pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet"), name)
+    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
+    ratios = pl.read_parquet(data / "summaries" / f"{experiment.name}.ratios.parquet")
+    table, here = errors(summary, name), pl.col("dataset") == name
     facts = read_facts(data / "streams" / f"{name}.json")
     title = f"{facts['title']} (replicate {facts['replicate']})"
-    parts = blocks(table)
+    parts = [
+        *ablation_blocks(ratios.filter(here)),
+        *blocks(table),
+        *query_blocks(summary.filter(here), *experiment.focus),
+    ]
     texts = {
         "csv": table.with_columns(replicate=pl.lit(facts["replicate"])).write_csv(),
         "md": as_markdown(parts, title),
