@@ -3,6 +3,7 @@
 Query sets are drawn once per data set, from its name, so no mechanism sees others' questions.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,15 +204,19 @@ class Scorer:
             cell = np.array([event["cell"]])
             # a crowd makes the count rise when it comes; what empties a cell, when it ends
             rises = event["start"] if event["kind"] == "crowd" else event["end"]
-            for delta in EVENT_DELTAS:
+            for delta, relative in itertools.product(EVENT_DELTAS, (False, True)):
                 after = slice(rises - 2 * delta + 1, rises + 1)
                 if after.start < 0 or after.stop + delta > self.truth.which.size:
                     continue
-                true, ours = (queries.changes(x, cell, cell, delta)[:, 0] for x in (self.truth, release))
-                bar = event_threshold(true)
+                true, ours = (
+                    queries.changes(source, cell, cell, delta, relative=relative)[:, 0]
+                    for source in (self.truth, release)
+                )
+                bar = event_threshold(true[~np.isnan(true)])
                 if (true[after] >= bar).any():
-                    name = f"known_{number}_{event['kind']}"
-                    yield name, f"found_{delta}", float((ours[after] >= bar).any())
+                    on = "share" if relative else "count"
+                    found = float((ours[after] >= bar).any())
+                    yield f"known_{number}_{event['kind']}", f"found_{delta}_{on}", found
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:

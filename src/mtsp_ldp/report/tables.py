@@ -22,7 +22,7 @@ class Block:
     title: str
     heads: list[str]
     rows: list[list[str]]
-    best: list[int | None]
+    best: list[set[int]]
     losing: list[set[int]]
     folded: bool = True
 
@@ -81,13 +81,15 @@ def _block(part: pl.DataFrame, names: list[str], value: str, title: str, form: s
     cells = part.select("epsilon", "window").unique().sort("epsilon", "window").rows()
     at = {(row["mechanism"], row["epsilon"], row["window"]): row for row in part.to_dicts()}
     rows, losing = [], []
-    best: list[int | None] = [None] * len(cells)
+    best: list[set[int]] = [set() for _ in cells]
     for place, name in enumerate(names):
         found = [at.get((name, *cell)) for cell in cells]
         shown = [_shown(row, value, form) for row in found]
         rows.append([look(name).label, *shown])
         losing.append({i for i, row in enumerate(found) if row and row["loses_to_floor"]})
-        best = [place if row and row["best"] else old for row, old in zip(found, best, strict=True)]
+        for marks, row in zip(best, found, strict=True):
+            if row and row["best"]:
+                marks.add(place)
     heads = [f"ε={epsilon:g} w={window}" for epsilon, window in cells]
     return Block(title, heads, rows, best, losing, folded=value != "mean")
 
@@ -131,14 +133,15 @@ def query_blocks(summary: pl.DataFrame, epsilon: float, window: int) -> list[Blo
         title = f"Event detection at {at}, {release} (up to {number} true event timestamps)"
         if number:
             found.append(_measures(part, names, columns, title, "{:.2f}", -1))
-        planned = part.filter(pl.col("query").str.starts_with("known_"))
+        known = part.filter(pl.col("query").str.starts_with("known_"), pl.col("measure").str.contains("_6_"))
         columns = {
-            (query, measure): f"{query.removeprefix('known_').replace('_', ' ')} Δ={measure[6:]}"
-            for query, measure in planned.select("query", "measure").unique().sort("query", "measure").rows()
+            (query, measure): f"{query[6:].replace('_', ' ')}, {measure.rpartition('_')[2]}s"
+            for query, measure in known.select("query", "measure").unique().sort("query", "measure").rows()
         }
-        if columns:
-            title = f"Known events found, share of repetitions at {at}, {release}"
-            found.append(_measures(part, names, columns, title, "{:.2f}", -1))
+        title = (
+            f"Known events found at Δ=6, share of repetitions, {at}, {release} (mind the false alarms: F1)"
+        )
+        found.append(_measures(part, names, columns, title, "{:.2f}", -1))
     return [block for block in found if block.heads]
 
 
@@ -158,14 +161,15 @@ def _measures(
         [look(name).label, *("–" if _unknown(value) else form.format(value) for value in row)]
         for name, row in zip(names, values, strict=True)
     ]
-    best: list[int | None] = []
+    best: list[set[int]] = []
     for column in range(len(shown)):
-        ranked = [
-            (sign * value, place)
+        ranked = {
+            place: sign * value
             for place, (name, row) in enumerate(zip(names, values, strict=True))
             if name not in FLOORS and (value := row[column]) is not None and value == value
-        ]
-        best.append(min(ranked)[1] if ranked else None)
+        }
+        least = min(ranked.values(), default=None)
+        best.append({place for place, value in ranked.items() if value == least})
     return Block(title, [columns[key] for key in shown], rows, best, [set() for _ in names])
 
 
@@ -192,7 +196,7 @@ def ablation_blocks(ratios: pl.DataFrame) -> list[Block]:
                 f"What each part is worth: {look(base).label}, ε={epsilon:g} w={window}, ratio to the paper's"
             )
             heads = [PARTS[key] for key in keys]
-            found.append(Block(title, heads, rows, [None] * len(heads), [set() for _ in rows], False))
+            found.append(Block(title, heads, rows, [set() for _ in heads], [set() for _ in rows], False))
     return found
 
 
@@ -212,7 +216,7 @@ def _marked(block: Block, bold: str, dagger: str) -> list[list[str]]:
         row = [label]
         for column, value in enumerate(values):
             text = value + (dagger if column in block.losing[place] else "")
-            row.append(bold.format(text) if block.best[column] == place else text)
+            row.append(bold.format(text) if place in block.best[column] else text)
         rows.append(row)
     return rows
 

@@ -88,7 +88,7 @@ class NodeGroups:
         keeps = window is not None or smoothing == "median"
         self._rows: deque[tuple[FloatArray, FloatArray]] | None = None
         if keeps:
-            self._rows = deque(maxlen=None if window is None else window - 1)
+            self._rows = deque(maxlen=window)
 
     def add(self, values: FloatArray, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take up one publication.
@@ -117,7 +117,8 @@ class NodeGroups:
         if self._rows is None or self._window is None:
             return self._sums
         sums = _Sums(*np.zeros((6, self._age.size)))
-        for back, (values, variances) in enumerate(reversed(self._rows), start=1):
+        recent = list(self._rows)[::-1][: self._window - 1]
+        for back, (values, variances) in enumerate(recent, start=1):
             sums = (sums + _Sums.of(values, variances)).where(self._age >= back, sums)
         return sums
 

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from mtsp_ldp import Stream, privacy_spend, simulate
+from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation
+from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
+from mtsp_ldp.oracle import GRR, OUE, choose_oracle
+from mtsp_ldp.survey import Answer
+
+RNG = np.random.default_rng(2)
+STREAM = Stream.from_counts(RNG.integers(0, 400, (30, 6)))
+OPTIONS = [
+    {"structure": "full"},
+    {"structure": "fused"},
+    {"threshold": "score"},
+    {"threshold_factor": 1.0},
+    {"grouping": "none"},
+    {"grouping": "predictive"},
+    {"grouping_window": 3},
+    {"grouping_tolerance": 2.0},
+    {"smoothing": "median"},
+    {"smoothing": "inverse_variance"},
+    {"allocation": "oba_shrunk"},
+    {"allocation": "distribution"},
+    {"allocation": "absorption"},
+    {"minimum_share": 0.05},
+    {"consistency": True},
+    {"initial": "uniform"},
+    {"noise": "exact"},
+    {"oracle": "grr"},
+    {"oracle": "adaptive"},
+]
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", ["mtsp_budget", "mtsp_population"])
+def test_every_option_keeps_the_guarantee(name, option):
+    release = simulate(STREAM, name, epsilon=2.0, window=5, **option)
+    assert np.isfinite(release.frequencies).all()
+    assert privacy_spend(STREAM, name, epsilon=2.0, window=5, **option) <= 2.0
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "message"),
+    [
+        ("mtsp_budget", {"structure": "deep"}, "structure='deep': one of full"),
+        ("mtsp_budget", {"grouping_window": 1}, "grouping_window=1"),
+        ("mtsp_budget", {"minimum_share": 0.7}, "minimum_share=0.7"),
+        ("lpa", {"minimum_share": -1}, "minimum_share=-1"),
+        ("lpa", {"structure": "full"}, "lpa.structure"),
+        ("lbu", {"oracle": "olh"}, "lbu.oracle='olh': one of oue"),
+        ("zero", {"noise": "exact"}, "zero.noise"),
+        ("lsp", {"phase": 5}, "phase=5"),
+    ],
+)
+def test_a_bad_option_is_refused(name, option, message):
+    with pytest.raises(ValueError, match=message.replace(".", r"\.")):
+        simulate(STREAM, name, epsilon=1.0, window=5, **option)
+
+
+def test_a_minimum_share_refuses_scraps():
+    small = simulate(STREAM, "lbd", epsilon=5.0, window=10).trace["share_2"].to_numpy()
+    large = simulate(STREAM, "lbd", epsilon=5.0, window=10, minimum_share=0.1).trace["share_2"].to_numpy()
+    assert (small[small > 0] < 0.1).any()
+    assert (large[large > 0] >= 0.1 - 1e-9).all()
+
+
+def test_shrunken_allocation_is_silent_on_noise():
+    shrunk, plain = (OptimalAllocation(10, shrunk=shrunk) for shrunk in (True, False))
+    published = {shrunk: 0, plain: 0}
+    for t, gap in enumerate(RNG.normal(0, 1.0, 500)):
+        for rule in published:
+            _, share = rule.choose(t, gap, 1.0, lambda share: 0.2)
+            published[rule] += share > 0
+            if share:
+                rule.record(t, share)
+    assert published[shrunk] < published[plain] / 10
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_grr_has_its_law(epsilon):
+    counts, rng, draws = np.array([40, 10, 0, 25]), np.random.default_rng(1), 4000
+    oracle = GRR(epsilon, 4)
+    assert np.log(oracle.p / oracle.q) == pytest.approx(epsilon)
+    cells = np.repeat(np.arange(4), counts)
+    aggregate = np.array([oracle.sample(counts, rng) for _ in range(draws)])
+    per_user = np.array([oracle.perturb(cells, 4, rng).sum(axis=0) for _ in range(draws)])
+    assert (aggregate.sum(axis=1) == 75).all()
+    for cell in range(4):
+        assert stats.ks_2samp(aggregate[:, cell], per_user[:, cell]).pvalue > 1e-4
+    estimates = oracle.estimate(aggregate, 75)
+    spread = estimates.std(axis=0) / np.sqrt(draws)
+    assert (np.abs(estimates.mean(axis=0) - counts / 75) < 4 * spread).all()
+    assert estimates[:, 2].var() == pytest.approx(oracle.variance(75), rel=0.1)
+
+
+def test_the_adaptive_oracle_takes_the_better():
+    assert isinstance(choose_oracle("adaptive", 1.0, 10), GRR)
+    assert isinstance(choose_oracle("adaptive", 1.0, 11), OUE)
+    assert isinstance(choose_oracle("oue", 1.0, 2), OUE)
+    assert GRR(1.0, 10).variance(1) < OUE(1.0).variance(1) < GRR(1.0, 11).variance(1)
+
+
+def test_the_exact_noise_is_unbiased():
+    counts, n, m, rng = np.array([600, 300, 100]), 1000, 200, np.random.default_rng(4)
+    oracle, found, estimates = OUE(1.0), [], []
+    for _ in range(4000):
+        part = rng.multivariate_hypergeometric(counts, m)
+        ones = oracle.sample(part, rng)
+        estimate = oracle.estimate(ones, m)
+        answer = Answer(estimate, m, oracle.variance(m), n, oracle.gap, ones)
+        found.append(answer.variances("exact"))
+        estimates.append(estimate)
+    np.testing.assert_allclose(np.mean(found, axis=0), np.var(estimates, axis=0), rtol=0.1)
+
+
+def release(signal, noise, seeds, grouping, **options):
+    """Group starts after the first value, ``(T - 1, seeds)``, for seeds copies of a signal."""
+    groups = NodeGroups(seeds, grouping, **options)
+    rng, starts = np.random.default_rng(9), []
+    for value in signal:
+        groups.add(value + rng.normal(0, noise, seeds), np.full(seeds, noise**2))
+        starts.append(groups._age == 1)
+    return np.array(starts)[1:]
+
+
+@pytest.mark.parametrize(("before", "variance", "predictive"), [(10, 0.89, 0.96), (50, 0.04, 0.97)])
+def test_power_against_a_jump_of_five_sigma(before, variance, predictive):
+    signal = np.r_[np.zeros(before), 5.0]
+    for grouping, wanted in (("variance", variance), ("predictive", predictive)):
+        starts = release(signal, 1.0, 4000, grouping)
+        assert starts[-1].mean() == pytest.approx(wanted, abs=0.04)
+
+
+def test_a_window_keeps_the_variance_test_awake():
+    signal = np.r_[np.zeros(50), 5.0]
+    assert release(signal, 1.0, 2000, "variance", window=10)[-1].mean() > 0.8
+
+
+def test_smoothing_over_a_window():
+    for smoothing, wanted in (("mean", 3.0), ("median", 3.0), ("inverse_variance", 3.0)):
+        groups = NodeGroups(1, "variance", smoothing, tolerance=1e9, window=3)
+        for value in (100.0, 2.0, 3.0, 4.0):
+            released, variance = groups.add(np.array([value]), np.array([1.0]))
+        assert released[0] == pytest.approx(wanted)
+        assert variance[0] == pytest.approx({"median": np.pi / 6}.get(smoothing, 1 / 3))
