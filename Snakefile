@@ -51,8 +51,9 @@ onstart:
 
 
 onsuccess:
+    page = Path(REPORT).resolve() / "index.html"
     print(
-        f"{E.name}: the report is {Path(REPORT).resolve()}/index.html",
+        f"{E.name}: the report is {page}" if page.exists() else "done",
         file=sys.stderr,
     )
 

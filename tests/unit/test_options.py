@@ -121,7 +121,7 @@ def release(signal, noise, seeds, grouping, **options):
     rng, starts = np.random.default_rng(9), []
     for value in signal:
         groups.add(value + rng.normal(0, noise, seeds), np.full(seeds, noise**2))
-        starts.append(groups._age == 1)
+        starts.append(groups.age == 1)
     return np.array(starts)[1:]
 
 

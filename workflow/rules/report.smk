@@ -94,3 +94,23 @@ rule publish:
         commit=grid.commit(),
     shell:
         "python -m mtsp_ldp.stages.publish {params.overrides:q} commit={params.commit} > {log:q} 2>&1"
+
+
+rule study:
+    "Study {wildcards.study}"
+    output:
+        multiext("reports/studies/{study}", ".pdf", ".svg", ".png"),
+    log:
+        "logs/studies/{study}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=grid.stage_digest("study"),
+    shell:
+        "python -m mtsp_ldp.stages.study study={wildcards.study:q} > {log:q} 2>&1"
+
+
+rule studies:
+    "Growth of error and time, and grouping on known signals"
+    input:
+        expand("reports/studies/{study}.pdf", study=["growth", "grouping"]),

@@ -98,7 +98,7 @@ def error_curves(material: Material, axis: str) -> Figure:
     means = table["mean"].drop_nulls().to_numpy()
     grid.set(yscale="log", ylim=(means.min() / 2, means.max() * 2))
     grid.set_axis_labels(names[axis], "MSE of frequencies")
-    _legend(grid.figure, material.mechanisms)
+    add_legend(grid.figure, material.mechanisms)
     grid.figure.suptitle(f"{material.title}: error against {names[axis]}", y=1.02, fontsize=9)
     return grid.figure  # type: ignore[no-any-return]
 
@@ -204,7 +204,7 @@ def events(material: Material) -> Figure:
     axes[1, 0].set_xlabel("period length Δ (timestamps)")
     axes[1, 1].set_xlabel("false positive rate")
     figure.set_layout_engine("constrained")
-    _legend(figure, material.mechanisms)
+    add_legend(figure, material.mechanisms)
     title = f"{material.title}: events (ε = {material.epsilon:g}, w = {material.window}, raw)"
     figure.suptitle(title, fontsize=9)
     return figure
@@ -320,7 +320,8 @@ def _finish(figure: Figure, axes: list[Axes], x: str, y: str) -> None:
     figure.supylabel(y, fontsize=8)
 
 
-def _legend(figure: Figure, mechanisms: list[str]) -> None:
+def add_legend(figure: Figure, mechanisms: list[str]) -> None:
+    """The legend of mechanisms, below the figure."""
     handles = [
         Line2D(
             [],
@@ -346,9 +347,14 @@ FIGURES: dict[str, Callable[[Material], Figure]] = {
 
 
 def draw(name: str, material: Material, stem: Path) -> None:
-    """Draw a figure and write ``<stem>.pdf``, ``.svg`` and ``.png``, whole."""
+    """Draw a figure of a stream and write it; see `save`."""
+    save(lambda: FIGURES[name](material), stem)
+
+
+def save(make: Callable[[], Figure], stem: Path) -> None:
+    """Make a figure in the house style and write ``<stem>.pdf``, ``.svg`` and ``.png``, whole."""
     plt.style.use(STYLE)
-    figure = FIGURES[name](material)
+    figure = make()
     for form, metadata in _METADATA.items():
         with written_whole(stem.with_name(f"{stem.name}.{form}")) as partial:
             figure.savefig(partial, format=form, metadata=metadata)

@@ -63,6 +63,11 @@ class NodeGroups:
         c of the variance test.
     window
         Only the last so many values of a group count, for test and release; None is all.
+
+    Attributes
+    ----------
+    age
+        Values in each node's open group, ``(size,)``, those that left the window included.
     """
 
     def __init__(
@@ -82,7 +87,7 @@ class NodeGroups:
         self._tolerance = tolerance
         self._window = window
         self._sums = _Sums(*np.zeros((6, size)))
-        self._age = np.zeros(size)  # values in the open group, the window not counted
+        self.age = np.zeros(size)
         self._rise, self._fall = np.zeros(size), np.zeros(size)
         # single values are kept only where sums do not suffice
         keeps = window is not None or smoothing == "median"
@@ -107,7 +112,7 @@ class NodeGroups:
         group = self._open() + alone
         joins = self._joins(values, variances, group)
         self._sums = group.where(joins, alone)
-        self._age = np.where(joins, self._age + 1, 1.0)
+        self.age = np.where(joins, self.age + 1, 1.0)
         if self._rows is not None:
             self._rows.append((values, variances))
         return self._release(values, variances)
@@ -116,10 +121,10 @@ class NodeGroups:
         """The open group without what has left its window."""
         if self._rows is None or self._window is None:
             return self._sums
-        sums = _Sums(*np.zeros((6, self._age.size)))
+        sums = _Sums(*np.zeros((6, self.age.size)))
         recent = list(self._rows)[::-1][: self._window - 1]
         for back, (values, variances) in enumerate(recent, start=1):
-            sums = (sums + _Sums.of(values, variances)).where(self._age >= back, sums)
+            sums = (sums + _Sums.of(values, variances)).where(self.age >= back, sums)
         return sums
 
     def _joins(self, values: FloatArray, variances: FloatArray, group: _Sums) -> np.ndarray:
@@ -154,5 +159,5 @@ class NodeGroups:
         # the rows end with the new one; the median of Gaussian noise has pi/2 of the mean's variance
         rows = [values for values, _ in self._rows or [(values, variances)]]
         back = np.arange(len(rows), 0, -1)[:, None]
-        members = np.where(back <= self._age, np.array(rows), np.nan)
+        members = np.where(back <= self.age, np.array(rows), np.nan)
         return np.nanmedian(members, axis=0), np.where(sums.count > 2, math.pi / 2, 1.0) * spread

@@ -1,0 +1,91 @@
+"""Figures of the studies."""
+
+from collections.abc import Callable, Mapping
+
+import polars as pl
+import seaborn as sns
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from mtsp_ldp.report.figures import add_legend
+from mtsp_ldp.report.style import look, ordered
+
+Tables = Mapping[str, pl.DataFrame]
+_AXES = {"cells": "cells d (city)", "users": "users n", "timestamps": "timestamps T"}
+_QUANTITIES = {"mse": ("errors", "MSE of frequencies"), "seconds": ("seconds", "seconds a run")}
+
+
+def growth(tables: Tables) -> Figure:
+    """Error and time against size, log-log, with the fitted slope at the end of each line."""
+    figure, grid = plt.subplots(2, 3, figsize=(7.6, 5.0), sharex="col", sharey="row")
+    slopes = {(a, q, m): s for a, q, m, s, _ in tables["slopes"].iter_rows()}
+    theory = {(a, q): t for a, q, _, _, t in tables["slopes"].iter_rows()}
+    names = ordered(tables["errors"]["mechanism"].unique().to_list())
+    for row, (quantity, (table, label)) in enumerate(_QUANTITIES.items()):
+        for column, (axis, title) in enumerate(_AXES.items()):
+            axes = grid[row, column]
+            ends = {}
+            for name in names:
+                part = tables[table].filter(pl.col("axis") == axis, pl.col("mechanism") == name)
+                means = part.group_by("size").agg(pl.col(quantity).mean()).sort("size")
+                look_of = look(name)
+                line = {"color": look_of.colour, "ls": look_of.dash, "marker": look_of.marker}
+                axes.plot(means["size"], means[quantity], ms=3, **line)
+                ends[name] = float(means[quantity][-1])
+            right = max(part["size"].to_list()) * 1.25
+            for name, height in _apart(ends).items():
+                text = f"{slopes[axis, quantity, name]:+.2f}"
+                axes.text(right, height, text, fontsize=6, va="center", color=look(name).colour)
+            axes.set(xscale="log", yscale="log")
+            axes.set_title(f"expected of LBU: {theory[axis, quantity]:g}")
+            if row == 1:
+                axes.set_xlabel(title)
+        grid[row, 0].set_ylabel(label)
+    figure.set_layout_engine("constrained")
+    add_legend(figure, names)
+    figure.suptitle("Growth of error and time (ε = 1, w = 10); fitted slopes at the lines' ends", fontsize=9)
+    return figure
+
+
+def _apart(ends: Mapping[str, float], gap: float = 1.6) -> dict[str, float]:
+    """Heights of labels on a log axis, each at least ``gap`` times the one below it."""
+    heights: dict[str, float] = {}
+    floor = 0.0
+    for name, end in sorted(ends.items(), key=lambda item: item[1]):
+        heights[name] = max(end, floor)
+        floor = heights[name] * gap
+    return heights
+
+
+def grouping(tables: Tables) -> Figure:
+    """Share of new groups and error of the release, publication by publication."""
+    table = tables["groups"]
+    signals = table["signal"].unique(maintain_order=True).to_list()
+    figure, grid = plt.subplots(2, len(signals), figsize=(9.6, 4.2), sharex=True, sharey="row")
+    for column, signal in enumerate(signals):
+        part = table.filter(pl.col("signal") == signal)
+        for row, quantity in enumerate(("breaks", "mse")):
+            sns.lineplot(
+                data=part.to_dict(as_series=False),
+                x="publication",
+                y=quantity,
+                hue="rule",
+                palette="colorblind",
+                errorbar=None,
+                ax=grid[row, column],
+                legend=column == 0 and row == 0,
+            )
+            grid[row, column].set(xlabel="publication", ylabel="")
+        grid[0, column].set_title(signal)
+        grid[1, column].set_yscale("log")
+    grid[0, 0].set_ylabel("share that open a group")
+    grid[1, 0].set_ylabel("squared error / noise variance")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    grid[0, 0].get_legend().remove()
+    figure.set_layout_engine("constrained")
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4)
+    figure.suptitle("Grouping on known signals (noise of standard deviation σ = 1)", fontsize=9)
+    return figure
+
+
+FIGURES: dict[str, Callable[[Tables], Figure]] = {"growth": growth, "grouping": grouping}
