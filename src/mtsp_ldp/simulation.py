@@ -85,6 +85,7 @@ def _run(
     coins, noise = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
     common = {name: options[name] for name in COMMON if name in options}
     own = {name: value for name, value in options.items() if name not in COMMON}
+    (own_coins,) = coins.spawn(1)  # so that a mechanism replays without a population
     division = DIVISIONS[entry.division](float(epsilon), common.pop("oracle", "oue"))
     population = populate(
         stream,
@@ -95,7 +96,7 @@ def _run(
         replicate=replicate,
         witness=witness,
     )
-    server = entry.kind(Setting(stream.d, window, division, coins, **common), **own)
+    server = entry.kind(Setting(stream.d, window, division, own_coins, **common), **own)
     steps = []
     for t in range(stream.length):
         steps.append(

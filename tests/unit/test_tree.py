@@ -12,7 +12,7 @@ def test_shape(d, leaves, levels):
     assert (tree.leaves, tree.levels, tree.size) == (leaves, levels, 2 * leaves - 1)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 13, 32])
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 13, 32, 64])
 def test_every_cover_is_the_smallest(d):
     tree = BinaryTree(d)
     spans = {

@@ -1,0 +1,169 @@
+"""Known faults of public implementations, built into copies, and the checks that catch each of them."""
+
+import numpy as np
+import pytest
+
+from mtsp_ldp import Stream, simulate
+from mtsp_ldp.division import BudgetDivision, PopulationDivision
+from mtsp_ldp.ledger import FULL, PrivacyError, WindowLedger
+from mtsp_ldp.mechanisms.base import Setting
+from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.population import Panel
+from mtsp_ldp.seeds import generators
+from mtsp_ldp.simulation import largest_window_sum
+from mtsp_ldp.survey import Question
+
+USERS, LENGTH, WINDOW, EPSILON = 60, 40, 5, 1.0
+RNG = np.random.default_rng(8)
+T, USER = np.nonzero(RNG.random((LENGTH, USERS)) < 0.8)
+STREAM = Stream.from_panel(T, USER, RNG.integers(0, 6, T.size), 6)
+
+
+def spend(name, *, kind=Panel, division=None, window=WINDOW):
+    """Replay a mechanism over a faulty population; the largest epsilon of any user in a true window."""
+    times, who, spent = [], [], []
+
+    def witness(t, reporters, epsilon):
+        times.append(np.full(reporters.size, t))
+        who.append(reporters)
+        spent.append(np.full(reporters.size, epsilon))
+
+    entry = find(name)
+    makers = {"budget": BudgetDivision, "population": PopulationDivision}
+    division = division or makers[entry.division](EPSILON)
+    coins, noise = np.random.default_rng(1), np.random.default_rng(2)
+    population = kind(STREAM, division=division, window=window, coins=coins, noise=noise, witness=witness)
+    server = entry.kind(Setting(STREAM.d, window, division, coins))
+    for t in range(LENGTH):
+        server.step(t, population.active(t), lambda q, share, t=t: population.survey(t, q, share))
+    return largest_window_sum(*(np.concatenate(part) for part in (times, who, spent)), WINDOW)
+
+
+@pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.kind.reads_data])
+def test_the_sound_population_passes(name):
+    assert spend(name) <= EPSILON
+
+
+@pytest.mark.parametrize("name", ["lpu", "lsp"])
+def test_recycling_one_step_early_spends_twice(name):
+    assert spend(name, window=WINDOW - 1) == pytest.approx(2 * EPSILON)
+
+
+@pytest.mark.parametrize("name", ["lbu", "lbd", "lba", "mtsp_budget"])
+def test_a_window_shifted_by_one_overspends(name):
+    assert spend(name, window=WINDOW - 1) > EPSILON * 1.05
+
+
+class Generous(BudgetDivision):
+    def report_epsilon(self, share):
+        return 1.05 * super().report_epsilon(share)
+
+
+class GenerousArcs(PopulationDivision):
+    def report_epsilon(self, share):
+        return 1.05 * super().report_epsilon(share)
+
+
+@pytest.mark.parametrize(("name", "division"), [("lbu", Generous), ("lpa", GenerousArcs)])
+def test_five_per_cent_too_much_is_seen(name, division):
+    assert spend(name, division=division(EPSILON)) == pytest.approx(1.05 * EPSILON)
+
+
+class EveryLevel(Panel):
+    """Each user answers every level of the tree with the whole budget."""
+
+    def survey(self, t, questions, share):
+        answers = super().survey(t, questions, share)
+        if answers is not None:
+            for _ in questions[1:]:
+                ranks = np.flatnonzero(self._cell[self._owner] >= 0)
+                self._witness(t, ranks, self._division.report_epsilon(share))
+        return answers
+
+
+def test_adding_up_the_budgets_of_levels_is_seen():
+    assert spend("mtsp_budget", kind=EveryLevel) > 1.5 * EPSILON
+
+
+class Forgetful(Panel):
+    """Its pointer does not move on: the same users are asked again and again."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._circle.advance = lambda share: None
+
+
+def test_an_arc_that_is_asked_again_is_refused_by_the_independent_ledger():
+    with pytest.raises(PrivacyError, match="already reported"):
+        spend("lpu", kind=Forgetful)
+
+
+def test_a_float_residue_is_never_published():
+    for k in (3, 6, 7, 9, 10):
+        ledger = WindowLedger(WINDOW)
+        left = 0.5
+        for _ in range(k):
+            ledger.debit(0, int(FULL / (2 * k)))
+            left -= 1 / (2 * k)
+        assert left != 0
+        with pytest.raises(PrivacyError):
+            ledger.debit(0, int(left * FULL))
+
+
+def test_hostile_requests_spend_nothing_more():
+    coins, noise = np.random.default_rng(1), np.random.default_rng(2)
+    asked = []
+    population = Panel(
+        STREAM,
+        division=PopulationDivision(EPSILON),
+        window=WINDOW,
+        coins=coins,
+        noise=noise,
+        witness=lambda t, who, epsilon: asked.append((t, who)),
+    )
+    cells = Question(np.arange(6))
+    hostile = np.random.default_rng(3)
+    for t in range(LENGTH):
+        for _ in range(6):
+            share = int(hostile.choice([FULL, FULL // 2, FULL // 3, FULL + 1, 1 << 30]))
+            try:
+                population.survey(t, [cells], share)
+            except PrivacyError:
+                continue
+    times = np.concatenate([np.full(who.size, t) for t, who in asked])
+    reporters = np.concatenate([who for _, who in asked])
+    assert largest_window_sum(times, reporters, np.full(times.size, EPSILON), WINDOW) == EPSILON
+
+
+@pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.kind.reads_data])
+def test_a_mechanism_replays_from_its_transcript_with_no_population(name, monkeypatch):
+    transcript, original = [], Panel.survey
+
+    def recorded(self, t, questions, share):
+        answers = original(self, t, questions, share)
+        transcript.append((t, [q.labels.tobytes() for q in questions], share, answers))
+        return answers
+
+    monkeypatch.setattr(Panel, "survey", recorded)
+    release = simulate(STREAM, name, epsilon=EPSILON, window=WINDOW, seed=5)
+    entry = find(name)
+    makers = {"budget": BudgetDivision, "population": PopulationDivision}
+
+    coins, _ = generators(5, STREAM.key, name, EPSILON, WINDOW, 0)
+    (own,) = coins.spawn(1)
+    server = entry.kind(Setting(STREAM.d, WINDOW, makers[entry.division](EPSILON), own))
+    script = iter(transcript)
+    versions = [server.initial()]
+    for t, n in enumerate(STREAM.active.tolist()):
+
+        def replayed(questions, share, t=t):
+            when, labels, amount, answers = next(script)
+            assert (when, amount) == (t, share)
+            assert [q.labels.tobytes() for q in questions] == labels
+            return answers
+
+        step = server.step(t, n, replayed)
+        if step.published is not None:
+            versions.append(step.published)
+    assert next(script, None) is None
+    assert np.array(versions).tobytes() == release.versions.tobytes()
