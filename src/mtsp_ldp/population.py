@@ -65,52 +65,44 @@ class Population(ABC):
 
     Parameters
     ----------
-    stream
-        The users' data.
+    d
+        Number of cells.
+    reporters
+        How many there are; each has a rank, and so a phase.
     division
         What a share of the window buys.
     window
         w, in timestamps.
     coins
         Public coins: phases and random groups.
-    noise
-        Private coins: perturbation.
-    replicate
-        How many independent reporters each user stands for.
     witness
         Told of every report, for audits; it decides nothing.
     """
 
     def __init__(
         self,
-        stream: Stream,
+        d: int,
+        reporters: int,
         *,
         division: Division,
         window: int,
         coins: np.random.Generator,
-        noise: np.random.Generator,
-        replicate: int = 1,
         witness: Witness | None = None,
     ) -> None:
-        if replicate < 1:
-            raise ValueError(f"replicate={replicate!r}: at least 1 reporter per user")
-        self.d = stream.d
-        self._stream = stream
+        if not 1 <= reporters < _MOST_REPORTERS:
+            raise ValueError(f"{reporters} reporters: from 1 to {_MOST_REPORTERS - 1} can be drawn from")
+        self.d = d
         self._division = division
         self._ledger = WindowLedger(window)
         self._coins = coins
-        self._noise = noise
-        self._replicate = replicate
         self._witness = witness
-        self._reporters = stream.users * replicate
-        if self._reporters >= _MOST_REPORTERS:
-            raise ValueError(f"{self._reporters} reporters: fewer than {_MOST_REPORTERS} are drawn from")
-        self._circle = _Circle(self._reporters)
+        self._reporters = reporters
+        self._circle = _Circle(reporters)
         self._now = -1
 
+    @abstractmethod
     def active(self, t: int) -> int:
         """n_t: how many reporters are active at t (public)."""
-        return int(self._stream.active[t]) * self._replicate
 
     def survey(self, t: int, questions: Sequence[Question], share: int) -> list[Answer] | None:
         """The one door: ask questions of the reporters whom ``share`` units of the window buy.
@@ -143,12 +135,11 @@ class Population(ABC):
         self._ledger.debit(t, share)
         if arc is not None:
             self._circle.advance(arc)
+            self._commit(t, asked)
         oracles = [self._division.oracle(share, question.groups) for question in questions]
         if self._witness is not None:
             self._witness(t, self._identify(asked), max(oracle.epsilon for oracle in oracles))
-        if arc is not None:
-            self._commit(t, asked)
-        return self._answer(questions, oracles, asked.counts, self.active(t))
+        return self._answer(t, questions, oracles, asked)
 
     def _check(self, t: int, share: int) -> None:
         # an overspending request is refused even when nobody would answer it
@@ -156,19 +147,80 @@ class Population(ABC):
         if not isinstance(share, int) or share <= 0 or share > ledger.remaining(t):
             ledger.debit(t, share)
 
+    @abstractmethod
+    def _turn(self, t: int) -> None:
+        """Take up the data of t."""
+
+    @abstractmethod
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        """The active reporters among these ranks."""
+
+    @abstractmethod
+    def _commit(self, t: int, asked: _Asked) -> None:
+        """Note that the reporters of an arc answer."""
+
+    @abstractmethod
+    def _identify(self, asked: _Asked) -> IntArray:
+        """Ranks of those who report."""
+
+    @abstractmethod
     def _answer(
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
+    ) -> list[Answer] | None:
+        """Have the reports made, and estimate."""
+
+
+class Simulated(Population):
+    """A stream's users, whose reports are drawn in aggregate: the same law, whatever their number.
+
+    Parameters
+    ----------
+    stream
+        The users' data.
+    noise
+        Private coins: perturbation.
+    replicate
+        How many independent reporters each user stands for.
+    """
+
+    def __init__(
         self,
-        questions: Sequence[Question],
-        oracles: Sequence[Oracle],
-        counts: IntArray,
-        active: int,
+        stream: Stream,
+        *,
+        division: Division,
+        window: int,
+        coins: np.random.Generator,
+        noise: np.random.Generator,
+        replicate: int = 1,
+        witness: Witness | None = None,
+    ) -> None:
+        if replicate < 1:
+            raise ValueError(f"replicate={replicate!r}: at least 1 reporter per user")
+        super().__init__(
+            stream.d,
+            stream.users * replicate,
+            division=division,
+            window=window,
+            coins=coins,
+            witness=witness,
+        )
+        self._stream = stream
+        self._noise = noise
+        self._replicate = replicate
+
+    def active(self, t: int) -> int:
+        """n_t: how many reporters are active at t (public)."""
+        return int(self._stream.active[t]) * self._replicate
+
+    def _answer(
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
     ) -> list[Answer]:
-        groups = split(counts, len(questions), self._coins)
+        groups = split(asked.counts, len(questions), self._coins)
         held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
         sizes = [int(group.sum()) for group in groups]
         drawn = self._draw(oracles, held, sizes)
         return [
-            Answer(oracle.estimate(ones, size), size, oracle.variance(size), active, oracle.gap, ones)
+            answer_from(oracle, ones, size, self.active(t))
             for oracle, ones, size in zip(oracles, drawn, sizes, strict=True)
         ]
 
@@ -189,21 +241,16 @@ class Population(ABC):
                 drawn[place] = part
         return drawn
 
-    @abstractmethod
-    def _turn(self, t: int) -> None:
-        """Take up the data of t."""
 
-    @abstractmethod
-    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
-        """The active reporters among these ranks."""
+def answer_from(oracle: Oracle, ones: IntArray, reporters: int, active: int) -> Answer:
+    """The answer that reports make: estimates and their variance from the ones per group."""
+    estimates = oracle.estimate(ones, reporters)
+    return Answer(estimates, reporters, oracle.variance(reporters), active, oracle.gap, ones)
 
-    @abstractmethod
-    def _commit(self, t: int, asked: _Asked) -> None:
-        """Note that the reporters of an arc answer."""
 
-    @abstractmethod
-    def _identify(self, asked: _Asked) -> IntArray:
-        """Numbers of those who report, for a witness."""
+def group_sizes(n: int, groups: int, coins: np.random.Generator) -> IntArray:
+    """Sizes of random groups that differ by at most one; which are larger is a public coin."""
+    return np.asarray(n // groups + (coins.permutation(groups) < n % groups))
 
 
 def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[IntArray]:
@@ -220,8 +267,7 @@ def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[Int
     -------
     Users per cell of each group: multivariate hypergeometric, so exact in law.
     """
-    n = int(counts.sum())
-    sizes = n // groups + (coins.permutation(groups) < n % groups)
+    sizes = group_sizes(int(counts.sum()), groups, coins)
     parts, left = [], counts
     for size in sizes[:-1]:
         part = coins.multivariate_hypergeometric(left, size, method="marginals")
@@ -230,7 +276,7 @@ def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[Int
     return [*parts, left]
 
 
-class Panel(Population):
+class Panel(Simulated):
     """Users whose cell at each t is known to themselves; arcs are looked up, user by user."""
 
     def __init__(self, stream: Stream, **kwargs: object) -> None:
@@ -265,7 +311,7 @@ class Panel(Population):
         return np.flatnonzero(self._cell[self._owner] >= 0)
 
 
-class Exchangeable(Population):
+class Exchangeable(Simulated):
     """Counts only: at each t the active users are a fresh uniform subset with freshly dealt cells.
 
     The counts of an arc's active users are multivariate hypergeometric; two arcs of one t are drawn
@@ -305,7 +351,7 @@ def populate(
     noise: np.random.Generator,
     replicate: int = 1,
     witness: Witness | None = None,
-) -> Population:
+) -> Simulated:
     """The population of a stream: a panel where users are known, else exchangeable users."""
     kind = Panel if stream.is_panel else Exchangeable
     return kind(
