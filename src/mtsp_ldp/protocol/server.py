@@ -1,0 +1,236 @@
+"""What runs at the operator's: any registered mechanism, over clients instead of a simulation.
+
+The server knows who is active (public) and the noisy bits; nothing else reaches it.
+"""
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mtsp_ldp.division import DIVISIONS, Division
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.ledger import PrivacyError, ReporterLedger
+from mtsp_ldp.mechanisms.base import Setting
+from mtsp_ldp.mechanisms.registry import find
+from mtsp_ldp.oracle import FloatArray, IntArray, Oracle
+from mtsp_ldp.population import Population, _Asked, answer_from, group_sizes
+from mtsp_ldp.protocol.wire import Report, Request, WireError, fingerprint, report_size
+from mtsp_ldp.survey import Answer, Question
+from mtsp_ldp.tree import binary_tree
+
+Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
+"""Delivers a request to each reporter, and whatever bytes come back, in any order."""
+STATE = 1
+
+
+class Fleet(Population):
+    """Clients behind the door; reports that are malformed, late, duplicate or oversized only count as such."""
+
+    def __init__(
+        self, d: int, reporters: int, division: Division, window: int, coins: np.random.Generator
+    ) -> None:
+        super().__init__(d, reporters, division=division, window=window, coins=coins)
+        self._id = self._coins.permutation(reporters)
+        self._present_now = np.zeros(reporters, dtype=bool)
+        self._seen = ReporterLedger(reporters, window)
+        self.rejected: Counter[str] = Counter()
+        self.transport: Transport | None = None
+        self.journal: Callable[[], None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "transport": None, "journal": None}
+
+    def roll_call(self, active: npt.ArrayLike) -> None:
+        """Who is active now, by number (public)."""
+        self._present_now[:] = False
+        self._present_now[np.asarray(active, dtype=np.int64)] = True
+
+    def active(self, t: int) -> int:
+        """n_t."""
+        return int(self._present_now.sum())
+
+    def survey(self, t: int, questions: Sequence[Question], share: int) -> list[Answer] | None:
+        """See `Population.survey`; what the ledger refuses is not asked, counted, and answered by None."""
+        try:
+            return super().survey(t, questions, share)
+        except PrivacyError:
+            self.rejected["request refused by the ledger"] += 1
+            return None
+
+    def _turn(self, t: int) -> None:
+        pass
+
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
+        who = ranks[self._present_now[self._id[ranks]]]
+        return _Asked(ranges, np.array([who.size]), who)
+
+    def _commit(self, t: int, asked: _Asked) -> None:
+        self._seen.record(t, self._identify(asked))
+
+    def _identify(self, asked: _Asked) -> IntArray:
+        assert asked.who is not None
+        return asked.who
+
+    def _answer(
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
+    ) -> list[Answer] | None:
+        if self.journal is not None:
+            self.journal()  # the arc is on record before anybody is asked
+        if self.transport is None:
+            raise RuntimeError("no transport")
+        who = self._coins.permutation(self._id[self._identify(asked)])
+        sizes = group_sizes(who.size, len(questions), self._coins)
+        place = dict(zip(who.tolist(), np.repeat(np.arange(sizes.size), sizes).tolist(), strict=True))
+        raw = [
+            Request.of(t, oracle, question).encode()
+            for oracle, question in zip(oracles, questions, strict=True)
+        ]
+        ones = [np.zeros(question.groups, dtype=np.int64) for question in questions]
+        heard = self._hear(t, place, raw, ones, self.transport({i: raw[q] for i, q in place.items()}))
+        if 0 in heard:
+            return None
+        return [
+            answer_from(oracle, count, number, self.active(t))
+            for oracle, count, number in zip(oracles, ones, heard, strict=True)
+        ]
+
+    def _hear(
+        self,
+        t: int,
+        place: dict[int, int],
+        raw: list[bytes],
+        ones: list[IntArray],
+        reports: Iterable[bytes],
+    ) -> list[int]:
+        """Add up the valid reports; how many there are of each question."""
+        marks, done, heard = [fingerprint(request) for request in raw], set(), [0] * len(raw)
+        largest = max(report_size(count.size) for count in ones)
+        for message in reports:
+            reason = "oversized" if len(message) > largest else None
+            if reason is None:
+                try:
+                    report = Report.decode(message)
+                except WireError:
+                    reason = "malformed"
+            if reason is None:
+                question = place.get(report.reporter)
+                if report.t != t:
+                    reason = "late" if report.t < t else "early"
+                elif question is None or report.request != marks[question]:
+                    reason = "not asked"
+                elif report.reporter in done:
+                    reason = "duplicate"
+                elif report.bits.size != ones[question].size:
+                    reason = "malformed"
+            if reason is not None:
+                self.rejected[reason] += 1
+                continue
+            assert question is not None
+            done.add(report.reporter)
+            ones[question] += report.bits
+            heard[question] += 1
+        if missing := len(place) - len(done):
+            self.rejected["missing"] += missing
+        return heard
+
+
+class Server:
+    """Publishes a stream with a registered mechanism over clients, in constant memory.
+
+    Parameters
+    ----------
+    mechanism
+        A registered name; it fixes the division.
+    d
+        Number of cells.
+    reporters
+        How many clients there are, numbered from 0.
+    epsilon, window
+        What the clients agreed to.
+    seed
+        Of the public coins. Clients never use it.
+    state
+        Where to save the state before every question; None saves nowhere.
+    options
+        Of the mechanism.
+    """
+
+    def __init__(
+        self,
+        mechanism: str,
+        d: int,
+        reporters: int,
+        *,
+        epsilon: float,
+        window: int,
+        seed: int,
+        state: Path | None = None,
+        **options: Any,
+    ) -> None:
+        entry = find(mechanism)
+        coins = np.random.default_rng(seed)
+        (own,) = coins.spawn(1)
+        division = DIVISIONS[entry.division](epsilon)
+        self.fleet = Fleet(d, reporters, division, window, coins)
+        self._mechanism = entry.kind(Setting(d, window, division, own), **options)
+        self._release = self._mechanism.initial()
+        self._t = -1
+        self._state = state
+
+    def step(self, t: int, active: npt.ArrayLike, transport: Transport) -> FloatArray:
+        """Publish at t.
+
+        Parameters
+        ----------
+        t
+            Later than any before; a t that was begun before a crash is not begun again.
+        active
+            Numbers of the active clients.
+        transport
+            Delivers requests, returns reports.
+
+        Returns
+        -------
+        Released frequencies, ``(d,)``.
+        """
+        if t <= self._t:
+            raise ValueError(f"t={t}: already at t={self._t}")
+        self._t = t
+        self.fleet.roll_call(active)
+        self.fleet.transport = transport
+        self.fleet.journal = None if self._state is None else lambda: self.save(self._state)  # type: ignore[arg-type]
+        step = self._mechanism.step(
+            t, self.fleet.active(t), lambda questions, share: self.fleet.survey(t, questions, share)
+        )
+        if step.published is not None:
+            self._release = step.published
+        if self._state is not None:
+            self.save(self._state)
+        return self.frequencies
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """The release that stands, ``(d,)``."""
+        if not self._mechanism.tree:
+            return self._release.copy()
+        tree = binary_tree(self.fleet.d)
+        return self._release[tree.level(tree.levels - 1)][: tree.d].copy()
+
+    def save(self, path: Path) -> None:
+        """Write the whole state; it appears whole or not at all."""
+        with written_whole(path) as partial:
+            partial.write_bytes(pickle.dumps((STATE, self)))
+
+    @classmethod
+    def restore(cls, path: Path) -> "Server":
+        """The server as it was saved. Read only files that you wrote: this is pickle."""
+        version, server = pickle.loads(path.read_bytes())
+        if version != STATE or not isinstance(server, cls):
+            raise ValueError(f"{path}: not a server's state of version {STATE}")
+        return server
