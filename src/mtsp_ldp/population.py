@@ -13,7 +13,8 @@ disjoint; being asked does not depend on activity or cell, so an arc is an unbia
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -25,11 +26,12 @@ from mtsp_ldp.survey import Answer, Question
 
 _MOST_REPORTERS = 10**9  # the limit of numpy's hypergeometric draws
 
+Presence = Literal["public", "private"]
 Witness = Callable[[int, IntArray, float], None]
 """Told who reports: (t, reporters, epsilon of each report)."""
 
 
-class _Circle:
+class Circle:
     """The pointer that runs round the phases of ``reporters`` ranks, in exact whole numbers."""
 
     def __init__(self, reporters: int) -> None:
@@ -48,6 +50,7 @@ class _Circle:
         return ranges
 
     def advance(self, share: int) -> None:
+        """Move on by ``share`` units."""
         self._pointer = (self._pointer + share) % FULL
 
 
@@ -58,6 +61,12 @@ class _Asked:
     ranges: list[tuple[int, int]]
     counts: IntArray
     who: IntArray | None = None
+    absent: int = 0
+
+    @property
+    def everybody(self) -> IntArray:
+        """Counts per cell, then those who are asked but absent, ``(d + 1,)``."""
+        return np.append(self.counts, self.absent)
 
 
 class Population(ABC):
@@ -97,7 +106,7 @@ class Population(ABC):
         self._coins = coins
         self._witness = witness
         self._reporters = reporters
-        self._circle = _Circle(reporters)
+        self._circle = Circle(reporters)
         self._now = -1
 
     @abstractmethod
@@ -130,7 +139,7 @@ class Population(ABC):
         arc = self._division.arc(share)
         ranges = [(0, self._reporters)] if arc is None else self._circle.arc(arc)
         asked = self._present(t, ranges)
-        if asked.counts.sum() < len(questions):
+        if asked.everybody.sum() < len(questions):
             return None
         self._ledger.debit(t, share)
         if arc is not None:
@@ -181,6 +190,9 @@ class Simulated(Population):
         Private coins: perturbation.
     replicate
         How many independent reporters each user stands for.
+    presence
+        ``public``: only active users report. ``private`` [extension]: whoever is asked reports, an absent
+        user the perturbed all-zero vector; frequencies are then shares of all users.
     """
 
     def __init__(
@@ -193,6 +205,7 @@ class Simulated(Population):
         noise: np.random.Generator,
         replicate: int = 1,
         witness: Witness | None = None,
+        presence: Presence = "public",
     ) -> None:
         if replicate < 1:
             raise ValueError(f"replicate={replicate!r}: at least 1 reporter per user")
@@ -207,22 +220,32 @@ class Simulated(Population):
         self._stream = stream
         self._noise = noise
         self._replicate = replicate
+        self._hides = presence == "private"
+        if self._hides and division.kind != "oue":
+            raise ValueError("presence=private: only oue can report the all-zero vector of an absent user")
 
     def active(self, t: int) -> int:
-        """n_t: how many reporters are active at t (public)."""
-        return int(self._stream.active[t]) * self._replicate
+        """n_t: how many reporters are active at t; all of them where presence is private."""
+        return self._reporters if self._hides else int(self._stream.active[t]) * self._replicate
 
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
     ) -> list[Answer]:
-        groups = split(asked.counts, len(questions), self._coins)
-        held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
+        groups = split(asked.everybody, len(questions), self._coins)
+        held = [question.count(group[: self.d]) for question, group in zip(questions, groups, strict=True)]
         sizes = [int(group.sum()) for group in groups]
         drawn = self._draw(oracles, held, sizes)
         return [
             answer_from(oracle, ones, size, self.active(t))
             for oracle, ones, size in zip(oracles, drawn, sizes, strict=True)
         ]
+
+    def _hidden(self, asked: _Asked) -> _Asked:
+        """The same, with those who are absent counted in where presence is private."""
+        if not self._hides:
+            return asked
+        everybody = sum(end - start for start, end in asked.ranges)
+        return replace(asked, absent=everybody - int(asked.counts.sum()))
 
     def _draw(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
         # all unary questions in one draw of the generator: they have one epsilon
@@ -295,12 +318,12 @@ class Panel(Simulated):
 
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         if ranges == [(0, self._reporters)]:
-            return _Asked(ranges, self._stream.counts[t] * self._replicate)
+            return self._hidden(_Asked(ranges, self._stream.counts[t] * self._replicate))
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         owners = np.concatenate([self._owner[start:end] for start, end in ranges])
         cells = self._cell[owners]
         counts = np.bincount(cells + 1, minlength=self.d + 1)[1:]
-        return _Asked(ranges, counts, ranks[cells >= 0])
+        return self._hidden(_Asked(ranges, counts, ranks if self._hides else ranks[cells >= 0]))
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._seen.record(t, self._identify(asked))
@@ -308,7 +331,7 @@ class Panel(Simulated):
     def _identify(self, asked: _Asked) -> IntArray:
         if asked.who is not None:
             return asked.who
-        return np.flatnonzero(self._cell[self._owner] >= 0)
+        return np.flatnonzero(self._cell[self._owner] >= (-1 if self._hides else 0))
 
 
 class Exchangeable(Simulated):
@@ -325,13 +348,11 @@ class Exchangeable(Simulated):
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         asked = sum(end - start for start, end in ranges)
         if asked == self._reporters:
-            return _Asked(ranges, self._stream.counts[t] * self._replicate)
+            return self._hidden(_Asked(ranges, self._stream.counts[t] * self._replicate))
         active = int(self._left.sum())
         present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
-        return _Asked(
-            ranges,
-            self._coins.multivariate_hypergeometric(self._left, present, method="marginals"),
-        )
+        counts = self._coins.multivariate_hypergeometric(self._left, present, method="marginals")
+        return self._hidden(_Asked(ranges, counts))
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._left = self._left - asked.counts
@@ -351,6 +372,7 @@ def populate(
     noise: np.random.Generator,
     replicate: int = 1,
     witness: Witness | None = None,
+    presence: Presence = "public",
 ) -> Simulated:
     """The population of a stream: a panel where users are known, else exchangeable users."""
     kind = Panel if stream.is_panel else Exchangeable
@@ -362,4 +384,5 @@ def populate(
         noise=noise,
         replicate=replicate,
         witness=witness,
+        presence=presence,
     )

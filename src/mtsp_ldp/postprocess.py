@@ -9,13 +9,15 @@ from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.tree import BinaryTree
 
 
-def project_on_simplex(frequencies: FloatArray) -> FloatArray:
+def project_on_simplex(frequencies: FloatArray, *, at_most: bool = False) -> FloatArray:
     """The nearest probability vectors in the Euclidean sense.
 
     Parameters
     ----------
     frequencies
         One vector a row, ``(V, d)``.
+    at_most
+        Sums of at most 1 are right too: a row whose positive part sums to less only loses its negatives.
 
     Source: Duchi et al. 2008, by sorting.
     """
@@ -24,6 +26,8 @@ def project_on_simplex(frequencies: FloatArray) -> FloatArray:
     excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, d + 1)
     support = np.count_nonzero(ordered > excess, axis=1)
     cut = np.take_along_axis(excess, support[:, None] - 1, axis=1)
+    if at_most:
+        cut = np.maximum(cut, 0.0)
     projected: FloatArray = np.maximum(frequencies - cut, 0.0)
     return projected
 

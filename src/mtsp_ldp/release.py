@@ -30,6 +30,8 @@ class Release:
         The geometry where versions are trees.
     variances
         Noise variance of each tree node, ``(V, size)``.
+    of_all_users
+        Whether frequencies are shares of all users, the absent included (``presence: private``).
     """
 
     versions: FloatArray
@@ -38,6 +40,7 @@ class Release:
     trace: pl.DataFrame
     tree: BinaryTree | None = None
     variances: FloatArray | None = None
+    of_all_users: bool = False
 
     @classmethod
     def truth(cls, stream: Stream, replicate: int = 1) -> "Release":
@@ -64,9 +67,13 @@ class Release:
         return self.leaves[self.which]
 
     def simplex(self) -> "Release":
-        """A copy whose every version is a probability vector: trees are made consistent first."""
+        """A copy whose every version is a probability vector; trees are made consistent first.
+
+        Shares of all users sum to at most 1, since some are absent.
+        """
         if self.tree is None or self.variances is None:
-            return replace(self, versions=project_on_simplex(self.versions))
+            projected = project_on_simplex(self.versions, at_most=self.of_all_users)
+            return replace(self, versions=projected)
         return replace(self, versions=refine(self.tree, self.versions, self.variances))
 
     def count(self, cell: int, t: int, delta: int = 1) -> float:

@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.base import Entry, Initial, Mechanism, Setting, Step, one_of
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.oracle import IntArray, OracleKind
-from mtsp_ldp.population import Witness, populate
+from mtsp_ldp.population import Presence, Witness, populate
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream
@@ -24,6 +25,7 @@ COMMON = {
     "initial": get_args(Initial),
     "noise": get_args(NoiseKind),
     "oracle": get_args(OracleKind),
+    "presence": get_args(Presence),
 }
 """Options of every mechanism that reads data, and their values."""
 
@@ -57,7 +59,7 @@ def simulate(
         How many independent reporters each user stands for.
     options
         Of the mechanism, and ``initial`` (zero, uniform), ``noise`` (paper, exact) and ``oracle`` (oue, grr,
-        adaptive) of all that read data.
+        adaptive) of all that read data; ``presence`` (public, private) of those that release histograms.
 
     Raises
     ------
@@ -95,6 +97,7 @@ def _run(
         noise=noise,
         replicate=replicate,
         witness=witness,
+        presence=common.pop("presence", "public"),
     )
     server = entry.kind(Setting(stream.d, window, division, own_coins, **common), **own)
     steps = []
@@ -106,18 +109,19 @@ def _run(
                 lambda questions, share, t=t: population.survey(t, questions, share),
             )
         )
-    return _collect(stream, server, steps, replicate)
+    active = np.array([population.active(t) for t in range(stream.length)])
+    release = _collect(stream.d, server, steps, active)
+    return replace(release, of_all_users=options.get("presence") == "private")
 
 
-def _collect(stream: Stream, server: Mechanism, steps: list[Step], replicate: int) -> Release:
+def _collect(d: int, server: Mechanism, steps: list[Step], active: IntArray) -> Release:
     initial = server.initial()
     published = [step for step in steps if step.published is not None]
-    tree = binary_tree(stream.d) if server.tree else None
+    tree = binary_tree(d) if server.tree else None
     variances = None
     if tree is not None:
         # before the first publication nothing is known: the cells count alike
         variances = np.array([tree.cells, *(step.variance for step in published)], dtype=np.float64)
-    active = stream.active * replicate
     trace = pl.DataFrame(
         {
             "t": np.arange(len(steps), dtype=np.int32),
@@ -203,7 +207,9 @@ def check_window(window: int, length: int | None = None) -> None:
 def check_options(entry: Entry, options: Mapping[str, Any]) -> None:
     """Refuse an option that the mechanism does not have."""
     allowed = [name for name in inspect.signature(entry.kind).parameters if name != "setting"]
-    allowed += list(COMMON) if entry.kind.reads_data else []
+    allowed += [
+        name for name in COMMON if entry.kind.reads_data and (name != "presence" or not entry.kind.tree)
+    ]
     for name, value in options.items():
         if name not in allowed:
             have = ", ".join(allowed) or "no options"

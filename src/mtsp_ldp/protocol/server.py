@@ -29,7 +29,7 @@ STATE = 1
 
 
 class Fleet(Population):
-    """Clients behind the door; reports that are malformed, late, duplicate or oversized only count as such."""
+    """Clients behind the door; malformed, late, duplicate or oversized reports are counted and not used."""
 
     def __init__(
         self, d: int, reporters: int, division: Division, window: int, coins: np.random.Generator
