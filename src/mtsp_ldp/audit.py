@@ -1,8 +1,8 @@
 """Audits: what the reports themselves give away, measured and, for whole small mechanisms, computed.
 
 Empirical: a lower confidence bound on epsilon from an event that tells two cells apart (Clopper and
-Pearson 1934). Exact: every transcript of one target user in a small mechanism, data-dependent shares included,
-and the largest log-ratio of its probabilities over w-neighbouring streams.
+Pearson 1934). Exact: every transcript of one target user in a small mechanism, data-dependent shares
+included, and the largest log-ratio of its probabilities over w-neighbouring streams.
 """
 
 import math

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mtsp_ldp.audit import empirical_table, exact_table, exposure_table
 from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.equality import equality_table
 from mtsp_ldp.experiment import dataset_config
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
 from mtsp_ldp.oracle import FloatArray
@@ -138,4 +140,18 @@ def grouping() -> dict[str, pl.DataFrame]:
     return {"groups": pl.DataFrame(frames, schema=schema, orient="row")}
 
 
-STUDIES: dict[str, Callable[[], dict[str, pl.DataFrame]]] = {"growth": growth, "grouping": grouping}
+def privacy() -> dict[str, pl.DataFrame]:
+    """Audits, equality in law, and what w-event LDP does not give."""
+    return {
+        "empirical": empirical_table(),
+        "exact": exact_table(),
+        "equality": equality_table(),
+        "exposure": exposure_table(),
+    }
+
+
+STUDIES: dict[str, Callable[[], dict[str, pl.DataFrame]]] = {
+    "growth": growth,
+    "grouping": grouping,
+    "privacy": privacy,
+}

@@ -99,7 +99,7 @@ rule publish:
 rule study:
     "Study {wildcards.study}"
     output:
-        multiext("reports/studies/{study}", ".pdf", ".svg", ".png"),
+        "reports/studies/{study}.md",
     log:
         "logs/studies/{study}.log",
     conda:
@@ -111,6 +111,6 @@ rule study:
 
 
 rule studies:
-    "Growth of error and time, and grouping on known signals"
+    "Growth of error and time, grouping on known signals, privacy audits"
     input:
-        expand("reports/studies/{study}.pdf", study=["growth", "grouping"]),
+        expand("reports/studies/{study}.md", study=["growth", "grouping", "privacy"]),

@@ -1,4 +1,4 @@
-"""Figures of the studies."""
+"""Figures and tables of the studies."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,6 +6,7 @@ import polars as pl
 import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from tabulate import tabulate
 
 from mtsp_ldp.report.figures import add_legend
 from mtsp_ldp.report.style import look, ordered
@@ -86,6 +87,19 @@ def grouping(tables: Tables) -> Figure:
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4)
     figure.suptitle("Grouping on known signals (noise of standard deviation σ = 1)", fontsize=9)
     return figure
+
+
+def as_markdown_tables(name: str, tables: Tables) -> str:
+    """Tables of at most a hundred rows as Markdown; longer ones by their number of rows."""
+    lines = [f"# {name}", ""]
+    for part, table in tables.items():
+        lines += [f"## {part}", ""]
+        if table.height > 100:
+            lines += [f"{table.height} rows: `{name}.{part}.csv`.", ""]
+            continue
+        rows = [list(row) for row in table.iter_rows()]
+        lines += [tabulate(rows, headers=table.columns, tablefmt="github", floatfmt=".4g"), ""]
+    return "\n".join(lines)
 
 
 FIGURES: dict[str, Callable[[Tables], Figure]] = {"growth": growth, "grouping": grouping}

@@ -1,17 +1,20 @@
-"""study: one of the studies that are no grid, as csv tables and a figure in ``reports/studies``."""
+"""study: one of the studies that are no grid, as csv and Markdown tables in ``reports/studies``.
+
+Growth and grouping come with a figure.
+"""
 
 from pathlib import Path
 
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.report.figures import save
-from mtsp_ldp.report.study_figures import FIGURES
+from mtsp_ldp.report.study_figures import FIGURES, as_markdown_tables
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.studies import STUDIES
 
 
 @stage
 def main(config: Config) -> None:
-    """Run ``study`` (growth, grouping)."""
+    """Run ``study`` (growth, grouping, privacy)."""
     name = config["study"]
     if name not in STUDIES:
         raise ValueError(f"study={name!r}: one of {', '.join(STUDIES)}")
@@ -20,7 +23,10 @@ def main(config: Config) -> None:
     for part, table in tables.items():
         with written_whole(folder / f"{name}.{part}.csv") as partial:
             table.write_csv(partial)
-    save(lambda: FIGURES[name](tables), folder / name)
+    with written_whole(folder / f"{name}.md") as partial:
+        partial.write_text(as_markdown_tables(name, tables), encoding="utf-8")
+    if name in FIGURES:
+        save(lambda: FIGURES[name](tables), folder / name)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,101 @@
+"""Equality in law: the aggregate simulation against one perturbed report per user, mechanism by mechanism."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from mtsp_ldp.division import DIVISIONS
+from mtsp_ldp.mechanisms.base import Setting
+from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.oracle import FloatArray, Oracle
+from mtsp_ldp.population import Panel, _Asked, answer_from, group_sizes
+from mtsp_ldp.seeds import generators
+from mtsp_ldp.stream import Stream
+from mtsp_ldp.survey import Answer, Question
+from mtsp_ldp.tree import binary_tree
+
+SEEDS, USERS, LENGTH, CELLS, WINDOW, EPSILON = 2000, 40, 6, 4, 3, 1.5
+FAMILY_ERROR = 0.01
+
+
+class PerUser(Panel):
+    """A panel in which every user's report is made bit by bit, as a client makes it."""
+
+    def _answer(
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
+    ) -> list[Answer]:
+        who = self._coins.permutation(self._identify(asked))
+        sizes = group_sizes(who.size, len(questions), self._coins)
+        answers = []
+        for question, oracle, group in zip(
+            questions, oracles, np.split(who, np.cumsum(sizes)[:-1]), strict=True
+        ):
+            held = question.labels[self._cell[self._owner[group]]]
+            ones = oracle.perturb(held, question.groups, self._noise).sum(axis=0)
+            answers.append(answer_from(oracle, ones, group.size, self.active(t)))
+        return answers
+
+
+def small_stream() -> Stream:
+    """Forty users who come and go among four cells, six timestamps."""
+    rng, _ = generators("equality")
+    there = rng.random((LENGTH, USERS)) < 0.8
+    t, user = np.nonzero(there)
+    cell = rng.choice(CELLS, t.size, p=[0.5, 0.3, 0.15, 0.05])
+    return Stream.from_panel(t, user, cell, CELLS, length=LENGTH)
+
+
+def releases(kind: type[Panel], name: str, seeds: int) -> FloatArray:
+    """Released frequencies under either realisation, ``(seeds, T, d)``; public and private coins per seed."""
+    stream, entry = small_stream(), find(name)
+    division = DIVISIONS[entry.division](EPSILON)
+    tree = binary_tree(CELLS)
+    found = np.empty((seeds, LENGTH, CELLS))
+    for seed in range(seeds):
+        coins, noise = generators("equality", kind.__name__, name, seed)
+        (own,) = coins.spawn(1)
+        population = kind(stream, division=division, window=WINDOW, coins=coins, noise=noise)
+        server = entry.kind(Setting(CELLS, WINDOW, division, own))
+        release = server.initial()
+        for t in range(LENGTH):
+            step = server.step(
+                t, population.active(t), lambda q, share, t=t, p=population: p.survey(t, q, share)
+            )
+            release = release if step.published is None else step.published
+            leaves = release[tree.level(tree.levels - 1)] if server.tree else release
+            found[seed, t] = leaves[:CELLS]
+    return found
+
+
+def compare(name: str, seeds: int = SEEDS) -> tuple[float, float, float]:
+    """Both realisations of one mechanism.
+
+    Returns
+    -------
+    The largest difference of means in standard errors, the variance ratio that is farthest from 1, and the
+    smallest p-value of the two-sample Kolmogorov-Smirnov tests, times the number of tests.
+    """
+    ours, theirs = (releases(kind, name, seeds).reshape(seeds, -1) for kind in (Panel, PerUser))
+    moving = (ours.std(axis=0) > 0) | (theirs.std(axis=0) > 0)
+    ours, theirs = ours[:, moving], theirs[:, moving]
+    error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / seeds)
+    gap = float(np.abs((ours.mean(axis=0) - theirs.mean(axis=0)) / error).max())
+    ratio = ours.var(axis=0) / theirs.var(axis=0)
+    farthest = float(ratio[np.abs(np.log(ratio)).argmax()])
+    smallest = min(stats.ks_2samp(a, b, method="asymp").pvalue for a, b in zip(ours.T, theirs.T, strict=True))
+    return gap, farthest, min(float(smallest) * ours.shape[1], 1.0)
+
+
+def equality_table() -> pl.DataFrame:
+    """Every mechanism that reads data; equal where no p-value is below the family's error.
+
+    Returns
+    -------
+    mechanism, mean_gap (standard errors), variance_ratio, p (corrected within the mechanism), equal.
+    """
+    names = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+    rows = [(name, *compare(name)) for name in names]
+    frame = pl.DataFrame(rows, schema=["mechanism", "mean_gap", "variance_ratio", "p"], orient="row")
+    return frame.with_columns(equal=pl.col("p") > FAMILY_ERROR / len(names))
