@@ -170,6 +170,11 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
         raise ConfigError(f"config/experiment/{name}.yaml: {error}") from None
     config: dict[str, Any] = OmegaConf.to_container(composed.experiment, resolve=True)  # type: ignore[assignment]
     source = f"config/experiment/{name}.yaml"
+    if config.get("name") != name:
+        raise ConfigError(f"{source}: name: {config.get('name')!r}: {name!r}, as the file is called")
+    for key in ("name", "variants"):
+        if overrides and key in overrides:
+            raise ConfigError(f"--config {key}: set it in an experiment's file of your own")
     if overrides:
         config.update(_typed(overrides))
         source += " with --config"
@@ -193,12 +198,26 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
         allowed = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
         message = f"{source}: {key or 'keys'}: {error.message}"
         raise ConfigError(message + (f" ({allowed})" if allowed else ""))
-    experiment = Experiment(**{**config, "epsilon": [float(value) for value in config["epsilon"]]})
+    numbers = {
+        "epsilon": [float(value) for value in config["epsilon"]],
+        "window": [int(value) for value in config["window"]],
+        "repetitions": int(config["repetitions"]),
+        "seed": int(config["seed"]),
+    }
+    experiment = Experiment(**{**config, **numbers})
     try:
         for epsilon in experiment.epsilon:
             check_epsilon(epsilon)
         for name in experiment.names:
-            check_options(find(base_of(name)), experiment.options(name))
+            entry = find(base_of(name))
+            if base_of(name) not in _choices("mechanism"):
+                raise ConfigError(f"mechanism: {name!r}: config/mechanism/{name}.yaml is missing")
+            for window in experiment.window:
+                check_options(entry, experiment.options(name), window)
+        if experiment.mechanism == experiment.floors:
+            raise ConfigError("mechanism: at least one that reads data")
+        if "ablation" in experiment.figures and not (experiment.vary and experiment.variants):
+            raise ConfigError("figures: ablation: it needs vary and variants")
         for name in experiment.vary:
             if name not in experiment.mechanism:
                 raise ConfigError(f"vary: {name!r}: one of {', '.join(experiment.mechanism)}")
@@ -230,6 +249,9 @@ def code_digest(*modules: str) -> str:
         path = ROOT / "src" / Path(*module.split("."))
         source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         digest.update(module.encode() + source.read_bytes())
+        if module == "mtsp_ldp.report":
+            for asset in sorted([*path.glob("*.jinja"), *path.glob("*.mplstyle")]):
+                digest.update(asset.read_bytes())
     return digest.hexdigest()[:16]
 
 

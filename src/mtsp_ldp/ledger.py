@@ -44,6 +44,7 @@ class WindowLedger:
         """Units that may still be spent at t."""
         if t < self._now:
             raise PrivacyError(f"t={t}: the ledger is already at t={self._now}")
+        self._now = t  # what has left the window is forgotten, so time may not run backwards
         while self._spent and self._spent[0][0] <= t - self.window:
             self._total -= self._spent.popleft()[1]
         return FULL - self._total
@@ -62,7 +63,6 @@ class WindowLedger:
         left = self.remaining(t)
         if share > left:
             raise PrivacyError(f"t={t}: {share / FULL:.6g} asked, {left / FULL:.6g} of the window left")
-        self._now = t
         self._spent.append((t, share))
         self._total += share
 

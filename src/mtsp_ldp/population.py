@@ -132,10 +132,10 @@ class Population(ABC):
         """
         if not questions or any(question.labels.size != self.d for question in questions):
             raise ValueError(f"questions: at least one, each over all {self.d} cells")
+        self._check(t, share)
         if t != self._now:
             self._now = t
             self._turn(t)
-        self._check(t, share)
         arc = self._division.arc(share)
         ranges = [(0, self._reporters)] if arc is None else self._circle.arc(arc)
         asked = self._present(t, ranges)

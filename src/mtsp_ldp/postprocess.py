@@ -22,13 +22,15 @@ def project_on_simplex(frequencies: FloatArray, *, at_most: bool = False) -> Flo
     Source: Duchi et al. 2008, by sorting.
     """
     d = frequencies.shape[1]
-    ordered = np.sort(frequencies, axis=1)[:, ::-1]
+    # the projection does not change with a shift of a row; so no large entry swallows the 1
+    shift = frequencies.max(axis=1, keepdims=True)
+    ordered = np.sort(frequencies - shift, axis=1)[:, ::-1]
     excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, d + 1)
     support = np.count_nonzero(ordered > excess, axis=1)
     cut = np.take_along_axis(excess, support[:, None] - 1, axis=1)
     if at_most:
-        cut = np.maximum(cut, 0.0)
-    projected: FloatArray = np.maximum(frequencies - cut, 0.0)
+        cut = np.maximum(cut, -shift)
+    projected: FloatArray = np.maximum(frequencies - shift - cut, 0.0)
     return projected
 
 

@@ -126,6 +126,11 @@ def changes(
     relative
         Divide each period's count by its own sum of n_t, so that a change in activity alone is no event;
         NaN where a period has no active user.
+
+    Notes
+    -----
+    Rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal changes and no
+    float residue is an increase.
     """
     sums = range_counts(source, lo, hi, delta)
     if relative:
@@ -133,7 +138,7 @@ def changes(
         sums = np.divide(sums, present, out=np.full_like(sums, np.nan), where=present > 0)
     if sums.shape[0] <= delta:
         raise ValueError(f"delta={delta!r}: two periods need {2 * delta} timestamps")
-    return np.asarray(sums[delta:] - sums[:-delta])
+    return np.asarray(np.round(sums[delta:] - sums[:-delta], 12 if relative else 6))
 
 
 def box_intervals(numbers: IntArray, box: tuple[int, int, int, int]) -> tuple[IntArray, IntArray]:

@@ -113,8 +113,9 @@ class Scorer:
     @cached_property
     def watches(self) -> list[Watch]:
         """The events of the truth, on counts and relative to n_t, for each period that fits."""
-        mean = np.where(self._nobody[:, None], np.nan, self.truth.frequencies)
-        busiest = np.argsort(-np.nanmean(mean, axis=0), kind="stable")[:MONITORED]
+        # without users a frequency is 0 here, and changes no order
+        total = self.truth.frequencies.sum(axis=0)
+        busiest = np.argsort(-total, kind="stable")[:MONITORED]
         fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.truth.which.size]
         return [self._watch(busiest, delta, relative) for delta in fitting for relative in (False, True)]
 
@@ -141,6 +142,7 @@ class Scorer:
     def _counting(self, release: Release) -> Iterator[Score]:
         cells = np.arange(self.truth.d)
         yield from _named("frequency", self._compare(release, cells, cells, 1, relative=False))
+        yield "frequency", "timestamps_left_out", float(self._nobody.sum())
         for delta in COUNTING_DELTAS:
             if delta <= self.truth.which.size:
                 found = self._compare(release, cells, cells, delta, relative=True)
@@ -175,6 +177,7 @@ class Scorer:
             {
                 "events": float(happens.sum()),
                 "timestamps": float(happens.size),
+                "timestamps_left_out": float((~watch.defined).sum()),
                 "cells": float(watch.cells.size),
                 "cells_without_events": float(watch.skipped),
             },
@@ -190,6 +193,8 @@ class Scorer:
             known = values[~np.isnan(values)]
             yield watch.query, f"{measure}_macro", float(known.mean()) if known.size else float("nan")
         pooled = (change - watch.thresholds) / watch.scale
+        always = [detection(yes, np.ones_like(yes))["f1"] for yes in happens.T]
+        yield watch.query, "f1_always_macro", float(np.mean(always))
         whole = detection(happens.ravel(), flagged.ravel()) | roc(happens.ravel(), pooled.ravel())
         yield from ((watch.query, f"{measure}_pooled", value) for measure, value in whole.items())
         runs = [event_runs(yes, flag) for yes, flag in zip(happens.T, flagged.T, strict=True)]

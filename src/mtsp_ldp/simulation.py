@@ -204,8 +204,8 @@ def check_window(window: int, length: int | None = None) -> None:
         raise ValueError(f"window={window!r}: {most}")
 
 
-def check_options(entry: Entry, options: Mapping[str, Any]) -> None:
-    """Refuse an option that the mechanism does not have."""
+def check_options(entry: Entry, options: Mapping[str, Any], window: int | None = None) -> None:
+    """Refuse an option that the mechanism does not have; with a window, also a value that is not its own."""
     allowed = [name for name in inspect.signature(entry.kind).parameters if name != "setting"]
     allowed += [
         name for name in COMMON if entry.kind.reads_data and (name != "presence" or not entry.kind.tree)
@@ -216,3 +216,7 @@ def check_options(entry: Entry, options: Mapping[str, Any]) -> None:
             raise ValueError(f"{entry.name}.{name}: {entry.name} has {have}")
         if name in COMMON:
             one_of(f"{entry.name}.{name}", value, COMMON[name])
+    if window is not None:
+        own = {name: value for name, value in options.items() if name not in COMMON}
+        division = DIVISIONS[entry.division](1.0)
+        entry.kind(Setting(2, window, division, np.random.default_rng(0)), **own)

@@ -132,7 +132,7 @@ class Stream:
         facts: Mapping[str, Any] | None,
         source: str,
     ) -> "Stream":
-        times, users, cells = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "user", "cell"))
+        times, users, cells = (_whole(frame[name], source).to_numpy() for name in ("t", "user", "cell"))
         steps = _length(times, length, source)
         _refuse(source, "t", times, (times < 0) | (times >= steps), f"0..{steps - 1}")
         _refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
@@ -169,8 +169,9 @@ class Stream:
         population
             The fixed number of users; the largest n_t by default.
         """
-        table = np.array(counts, dtype=np.int64)
-        if table.ndim != 2 or 0 in table.shape or (table < 0).any():
+        given = np.asarray(counts)
+        table = given.astype(np.int64)
+        if (table != given).any() or table.ndim != 2 or 0 in table.shape or (table < 0).any():
             raise StreamError("counts: a table (T, d) of whole numbers, at least 0")
         largest = int(table.sum(axis=1).max())
         if population is not None and population < largest:
@@ -253,6 +254,12 @@ def _length(times: IntArray, length: int | None, source: str) -> int:
     if length is None and times.size == 0:
         raise StreamError(f"{source}: no rows; at least one")
     return int(times.max()) + 1 if length is None else length
+
+
+def _whole(column: pl.Series, source: str) -> pl.Series:
+    if not column.dtype.is_integer():
+        raise StreamError(f"{source}: column {column.name!r}: whole numbers, not {column.dtype}")
+    return column.cast(pl.Int64)
 
 
 def _refuse(source: str, name: str, values: IntArray, wrong: npt.NDArray[np.bool_], right: str) -> None:

@@ -72,7 +72,7 @@ class Answer:
         """Variance of each estimate around the frequency among all active users, ``(g,)``.
 
         ``paper`` leaves out f/m and the sampling of m users among n; ``exact`` is the unbiased plug-in for
-        the whole: y (m - y) / (m^2 (m - 1) gap^2) - f (1 - f) / n.
+        the whole, not below 0: y (m - y) / (m^2 (m - 1) gap^2) - f (1 - f) / n.
         """
         if noise == "paper":
             return np.full(self.estimates.size, self.variance)

@@ -164,3 +164,12 @@ def test_a_stream_without_events_says_so():
     assert scores["event_3_count", "events"] == 0
     assert scores["event_3_count", "cells_without_events"] == 3
     assert ("event_3_count", "f1_macro") not in scores
+
+
+def test_equal_counts_give_equal_changes():
+    counts = RNG.integers(0, 7, (500, 3)) * 150
+    truth = Release.truth(Stream.from_counts(counts))
+    for delta in (1, 3, 12):
+        sums = np.array([counts[t - delta + 1 : t + 1].sum(axis=0) for t in range(delta - 1, 500)])
+        wanted = (sums[delta:] - sums[:-delta]).astype(float)
+        assert np.array_equal(queries.changes(truth, np.arange(3), np.arange(3), delta), wanted)

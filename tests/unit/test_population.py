@@ -148,3 +148,14 @@ def test_small_streams_work(name, d):
         release = simulate(stream, name, epsilon=1.0, window=1)
         assert release.frequencies.shape == (len(counts), d)
         assert np.isfinite(release.frequencies).all()
+
+
+def test_time_cannot_be_turned_back_through_an_empty_timestamp():
+    counts = np.full((30, 3), 10)
+    counts[20] = 0
+    for division in (BudgetDivision(1.0), PopulationDivision(1.0)):
+        population = door(Stream.from_counts(counts), division, window=10)
+        assert population.survey(4, [CELLS], FULL) is not None
+        assert population.survey(20, [CELLS], FULL) is None
+        with pytest.raises(PrivacyError, match="already at t=20"):
+            population.survey(5, [CELLS], FULL)

@@ -76,6 +76,7 @@ rule publish:
     "Write the page of {E.name}"
     input:
         summary=SUMMARY,
+        facts=expand("data/streams/{dataset}.json", dataset=E.dataset),
         tables=expand(f"{REPORT}/tables/{{dataset}}.html", dataset=E.dataset),
         figures=expand(
             f"{REPORT}/figures/{{dataset}}.{{figure}}.svg",
@@ -106,6 +107,7 @@ rule study:
         "../../environment.yml"
     params:
         code=grid.stage_digest("study"),
+        config=grid.config_digest(grid.dataset_config("city")),
     shell:
         "python -m mtsp_ldp.stages.study study={wildcards.study:q} > {log:q} 2>&1"
 

@@ -27,12 +27,14 @@ def summarize(scores: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row a cell and measure: mean, low, high (NaN for one repetition), median, repetitions, and gain =
+    One row a cell and measure: mean, low, high (null for one repetition), median, repetitions (in which the
+    measure is defined), and gain =
     the smallest baseline mean of that cell / the mean (of errors: above 1 is better than any baseline).
     """
-    mean, n = pl.col("value").mean(), pl.len()
+    # a repetition in which a measure is undefined does not count
+    value = pl.col("value").drop_nans()
     table = scores.group_by(CELL, maintain_order=True).agg(
-        mean=mean, median=pl.col("value").median(), deviation=pl.col("value").std(), repetitions=n
+        mean=value.mean(), median=value.median(), deviation=value.std(), repetitions=value.len()
     )
     quantile = stats.t.ppf(0.975, np.maximum(table["repetitions"].to_numpy() - 1, 1))
     half = quantile * table["deviation"] / table["repetitions"].sqrt()

@@ -1,7 +1,7 @@
 """Tables of one stream: error per mechanism and cell, the best marked, beside LSP and the floors."""
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 from tabulate import tabulate
@@ -10,7 +10,7 @@ from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.report.summary import with_floors
 
 NOTE = (
-    "Mean over repetitions. Best mechanism of a column in bold (the floors, below, do not compete); "
+    "Mean over repetitions; their number and 95 % intervals are in the csv. Best mechanism of a column in bold (the floors, below, do not compete); "
     "† loses to publishing nothing (the better floor)."
 )
 
@@ -25,6 +25,25 @@ class Block:
     best: list[set[int]]
     losing: list[set[int]]
     folded: bool = True
+
+    @classmethod
+    def saying(cls, title: str) -> "Block":
+        """A title that says all; its table is empty."""
+        return cls(title, [], [], [], [], folded=False)
+
+    def with_always(self, part: pl.DataFrame, columns: dict[tuple[str, str], str]) -> "Block":
+        """The same with a last row for flagging always: recall 1, an AUC of one half."""
+        rates = (
+            part.filter(pl.col("measure") == "f1_always_macro").group_by("query").agg(pl.col("mean").first())
+        )
+        known = dict(rates.iter_rows())
+        heads = {head: key for key, head in columns.items()}
+        row = [
+            f"{known[heads[head][0]]:.2f}" if heads[head][1].startswith("f1") else "0.50"
+            for head in self.heads
+        ]
+        rows = [*self.rows, ["floor: always", *row]]
+        return replace(self, rows=rows, losing=[*self.losing, set()])
 
 
 def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
@@ -131,8 +150,8 @@ def query_blocks(summary: pl.DataFrame, epsilon: float, window: int) -> list[Blo
         events = part.filter(pl.col("query").str.starts_with("event_"), pl.col("measure") == "events")
         number = int(events["mean"].max() or 0) if events.height else 0  # type: ignore[arg-type]
         title = f"Event detection at {at}, {release} (up to {number} true event timestamps)"
-        if number:
-            found.append(_measures(part, names, columns, title, "{:.2f}", -1))
+        block = _measures(part, names, columns, title, "{:.2f}", -1) if number else None
+        found.append(block.with_always(part, columns) if block else Block.saying(f"{title}: none to detect"))
         known = part.filter(pl.col("query").str.starts_with("known_"), pl.col("measure").str.contains("_6_"))
         columns = {
             (query, measure): f"{query[6:].replace('_', ' ')}, {measure.rpartition('_')[2]}s"
@@ -142,7 +161,7 @@ def query_blocks(summary: pl.DataFrame, epsilon: float, window: int) -> list[Blo
             f"Known events found at Δ=6, share of repetitions, {at}, {release} (mind the false alarms: F1)"
         )
         found.append(_measures(part, names, columns, title, "{:.2f}", -1))
-    return [block for block in found if block.heads]
+    return [block for block in found if block.heads or "none to detect" in block.title]
 
 
 def _measures(

@@ -78,8 +78,10 @@ def assemble(
     values, variances = np.zeros(tree.size), np.zeros(tree.size)
     precision = np.zeros(tree.size)
     for node, answer in zip(pruned.nodes, answers, strict=True):
-        # at a very large epsilon all variances are 0, and all weights alike
-        weight = 1.0 / np.maximum(answer.variances(noise), _LEAST_VARIANCE)
+        # at a very large epsilon all variances are 0 and all weights alike; an exact variance that is 0 by
+        # chance does not make its answer infinitely good
+        least = max(answer.variance / 100, _LEAST_VARIANCE)
+        weight = 1.0 / np.maximum(answer.variances(noise), least)
         values[node] += answer.estimates * weight
         precision[node] += weight
     held = precision > 0
