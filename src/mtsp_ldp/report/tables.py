@@ -10,7 +10,7 @@ from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.report.summary import with_floors
 
 NOTE = (
-    "Mean over repetitions; their number and 95 % intervals are in the csv. Best mechanism of a column in bold "
+    "Mean over repetitions; their number and 95 % intervals are in the csv. Best mechanism of a column bold "
     "(the floors, below, do not compete); † loses to publishing nothing (the better floor)."
 )
 
