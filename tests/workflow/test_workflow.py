@@ -110,14 +110,23 @@ def test_nothing_is_left_to_do_and_touching_reruns_nothing(finished):
     assert planned(folder) == {}
 
 
-def test_an_edited_mechanism_reruns_its_own_jobs_only(finished):
+@pytest.mark.parametrize(
+    ("module", "cells"),
+    # MTSP-LDP may be told to allocate as absorption does, so its jobs depend on that rule too
+    [
+        ("sample", ["lsp"]),
+        ("mtsp/mechanism", ["mtsp_population"]),
+        ("absorption", ["lpa", "mtsp_population"]),
+    ],
+)
+def test_an_edited_mechanism_reruns_its_own_jobs_only(finished, module, cells):
     folder, _ = finished
-    source = folder / "src/mtsp_ldp/mechanisms/absorption.py"
+    source = folder / f"src/mtsp_ldp/mechanisms/{module}.py"
     before = source.read_text()
     source.write_text(before + "\n# edited\n")
     try:
         jobs = planned(folder)
-        assert jobs.pop("simulate") == 4
+        assert jobs.pop("simulate") == 4 * len(cells)
         assert "prepare" not in jobs
         assert "fetch" not in jobs
     finally:
