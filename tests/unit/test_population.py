@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from mtsp_ldp import Stream, privacy_spend, simulate
 from mtsp_ldp.division import BudgetDivision, PopulationDivision
 from mtsp_ldp.ledger import FULL, PrivacyError
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.population import populate, split
+from mtsp_ldp.simulation import largest_window_sum
 from mtsp_ldp.survey import Question
 
 
@@ -124,6 +126,66 @@ def test_groups_are_equal_and_multivariate_hypergeometric():
     within = sizes * 0.6 * 0.4 * (10 - sizes) / 9
     wanted = within.mean() + (0.6 * sizes).var()
     assert drawn[:, 0, 0].var() == pytest.approx(wanted, rel=0.05)
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_a_split_has_the_hypergeometric_law(groups):
+    rng, counts, draws = np.random.default_rng(6), np.array([5, 4, 3]), 20000
+    first = np.array([split(counts, groups, rng)[0] for _ in range(draws)])
+    size = 12 // groups
+    for cell, own in enumerate(counts):
+        law = stats.hypergeom(12, own, size).pmf(np.arange(own + 1)) * draws
+        seen = np.bincount(first[:, cell], minlength=own + 1)
+        assert stats.chisquare(seen[law > 0], law[law > 0]).pvalue > 1e-4
+
+
+def test_an_arc_of_exchangeable_users_has_the_hypergeometric_law():
+    counts, draws = [[6, 2, 4]], 8000
+    seen = []
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        population = populate(
+            Stream.from_counts(counts, 20), division=PopulationDivision(1.0), window=1, coins=rng, noise=rng
+        )
+        population._turn(0)
+        seen.append(population._present(0, [(0, 10)]).counts)
+    for cell, own in enumerate(counts[0]):
+        law = stats.hypergeom(20, own, 10).pmf(np.arange(own + 1)) * draws
+        tally = np.bincount(np.array(seen)[:, cell], minlength=own + 1)
+        common = law >= 5
+        assert (
+            stats.chisquare(tally[common], law[common] * tally[common].sum() / law[common].sum()).pvalue
+            > 1e-4
+        )
+
+
+@settings(max_examples=150, deadline=None)
+@given(panels(), st.data())
+def test_a_hostile_mechanism_gets_nothing_more(stream, data):
+    """Asks twice, for everything, a hair too much, about other cells, out of order; users come and go."""
+    division = data.draw(st.sampled_from([BudgetDivision(1.0), PopulationDivision(1.0)]))
+    window = data.draw(st.integers(1, 6))
+    asked = []
+    population = door(stream, division, window, witness=lambda t, who, spent: asked.append((t, who, spent)))
+    moves = st.tuples(
+        st.integers(0, stream.length - 1),
+        st.sampled_from([FULL, FULL // 2, FULL // 3, FULL + 1, int(FULL * (1 + 1e-12)), 1, 0, -5, 0.5]),
+        st.sampled_from([stream.d, stream.d, stream.d, stream.d + 1]),
+        st.integers(1, 3),
+    )
+    for t, share, cells, questions in data.draw(st.lists(moves, max_size=40)):
+        before = len(asked)
+        try:
+            answers = population.survey(t, [Question(np.arange(cells))] * questions, share)
+        except (PrivacyError, ValueError):
+            answers = None
+        # no report exists without an answer: what is refused is refused before
+        assert (len(asked) > before) == (answers is not None)
+    if asked:
+        times = np.concatenate([np.full(who.size, t) for t, who, _ in asked])
+        spends = np.concatenate([np.full(who.size, spent) for _, who, spent in asked])
+        reporters = np.concatenate([who for _, who, _ in asked])
+        assert largest_window_sum(times, reporters, spends, window) <= 1.0
 
 
 def test_replicates_are_independent_reporters():
