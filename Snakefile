@@ -15,17 +15,28 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 from mtsp_ldp import experiment as grid
+from mtsp_ldp.datasets.source import Permission
 
 min_version("9.19")
 
 overrides = dict(config)
+may = {
+    key: overrides.pop(key)
+    for key in ("allow_download", "accept_terms")
+    if key in overrides
+}
 try:
+    permission = Permission.of(may)
     E = grid.load_experiment(str(overrides.pop("experiment", "default")), overrides)
-except grid.ConfigError as error:
+    grid.check_sources(E, Path("data"), permission)
+except ValueError as error:
     raise WorkflowError(str(error)) from None
 
-# jobs run this very Python, whether or not its environment is activated
-shell.prefix(f'PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"; ')
+# jobs run this very Python, whether or not its environment is activated; permissions are no parameter of a
+# rule: to grant them later makes nothing anew
+shell.prefix(
+    f'PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"; {permission.exports()}'
+)
 
 
 include: "workflow/rules/common.smk"

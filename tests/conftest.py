@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.experiment import load_dataset
 
 GOLDEN = Path(__file__).parent / "golden.json"
@@ -22,7 +23,7 @@ def stream(tmp_path_factory):
     def prepared(name):
         dataset = load_dataset(name)
         folder = tmp_path_factory.mktemp(name)
-        dataset.fetch(folder)
+        dataset.fetch(folder, Permission())
         return dataset.prepare(folder)
 
     return prepared

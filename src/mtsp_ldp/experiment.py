@@ -16,6 +16,7 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from mtsp_ldp.datasets.base import Dataset, configured
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import digest_text
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.simulation import check_epsilon, check_options, check_window
@@ -135,16 +136,45 @@ def _choices(group: str) -> list[str]:
     return sorted(path.stem for path in (CONFIG / group).glob("*.yaml"))
 
 
+@cache
 def dataset_config(name: str) -> dict[str, Any]:
-    """The config of a data set, as its yaml holds it."""
+    """The config of a data set: its yaml's, over that of the one in its defaults."""
     if name not in _choices("dataset"):
         raise ConfigError(f"dataset: {name!r}: one of {', '.join(_choices('dataset'))}")
-    return _yaml(CONFIG / "dataset" / f"{name}.yaml")
+    config = dict(_yaml(CONFIG / "dataset" / f"{name}.yaml"))
+    for base in config.pop("defaults", []):
+        config = {**dataset_config(base), **config}
+    return config
 
 
 def load_dataset(name: str) -> Dataset:
     """The data set of this name."""
     return configured(dataset_config(name))
+
+
+def raw_config(name: str) -> Any:
+    """What fetching a data set depends on: its source, or all of its config where it has none."""
+    config = dataset_config(name)
+    return config.get("source", config)
+
+
+def check_sources(experiment: Experiment, data: Path, permission: Permission) -> None:
+    """Refuse an experiment whose raw data is missing and may not be downloaded, before any job.
+
+    Raises
+    ------
+    ConfigError
+        One line: which files, where to put them, or which key allows the download.
+    """
+    for name in experiment.dataset:
+        dataset = load_dataset(name)
+        raw = data / "raw" / dataset.raw_name
+        if (data / "streams" / f"{name}.parquet").exists() or (raw / "receipt.json").exists():
+            continue
+        try:
+            dataset.require(raw, permission)
+        except ValueError as problem:
+            raise ConfigError(str(problem)) from None
 
 
 def mechanism_options(name: str) -> dict[str, Any]:

@@ -20,10 +20,10 @@ def written_whole(target: str | Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def digest_file(path: str | Path) -> str:
-    """The sha256 of a file, in hex."""
+def digest_file(path: str | Path, kind: str = "sha256") -> str:
+    """The sha256 of a file, or its hash of another kind, in hex."""
     with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, kind).hexdigest()
 
 
 def digest_text(text: str) -> str:

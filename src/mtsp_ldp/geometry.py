@@ -10,15 +10,21 @@ _FINE = 16  # bits a side for points: 65,536 steps
 
 
 def hilbert_grid(side: int) -> IntArray:
-    """Cell number of each grid square, ``(side, side)`` indexed [x, y]; side is a power of two."""
-    bits = side.bit_length() - 1
-    if side < 1 or 1 << bits != side:
-        raise ValueError(f"grid={side!r}: a power of two")
+    """Cell number of each grid square along a Hilbert curve, ``(side, side)`` indexed [x, y].
+
+    Where the side is no power of two, the curve of the next larger one is walked and the squares outside
+    are left out.
+    """
+    if side < 1:
+        raise ValueError(f"grid={side!r}: a whole number of squares a side, at least 1")
+    if side == 1:
+        return np.zeros((1, 1), dtype=np.int64)
+    bits = (side - 1).bit_length()
+    points = HilbertCurve(bits, 2).points_from_distances(list(range(1 << 2 * bits)))
+    walk = np.array(points, dtype=np.int64)
+    x, y = walk[(walk < side).all(axis=1)].T
     numbers = np.zeros((side, side), dtype=np.int64)
-    if bits:
-        points = HilbertCurve(bits, 2).points_from_distances(list(range(side * side)))
-        x, y = np.array(points, dtype=np.int64).T
-        numbers[x, y] = np.arange(side * side)
+    numbers[x, y] = np.arange(side * side)
     return numbers
 
 

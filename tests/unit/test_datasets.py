@@ -85,6 +85,10 @@ def test_hilbert_neighbours_touch():
     places = np.array([np.argwhere(numbers == i)[0] for i in range(64)])
     assert (np.abs(np.diff(places, axis=0)).sum(axis=1) == 1).all()
     assert hilbert_grid(1).tolist() == [[0]]
-    with pytest.raises(ValueError, match="grid=6"):
-        hilbert_grid(6)
+    with pytest.raises(ValueError, match="grid=0"):
+        hilbert_grid(0)
+    # a side that is no power of two leaves squares out of the next larger curve, and keeps its order
+    six = hilbert_grid(6)
+    assert sorted(six.ravel().tolist()) == list(range(36))
+    assert (np.argsort(six.ravel()) == np.argsort(numbers[:6, :6].ravel())).all()
     assert sorted(hilbert_order([0, 1, 2, 2], [0, 1, 0, 0])) == [0, 1, 2, 3]

@@ -11,6 +11,12 @@ def result(cell):
     return f"{RUNS}/{cell.stem}.parquet"
 
 
+def raw_receipt(wildcards):
+    """The receipt of the raw files that a stream is made of."""
+    name = grid.load_dataset(wildcards.dataset).raw_name
+    return f"data/raw/{name}/receipt.json"
+
+
 def null_if_any(value):
     return "null" if value == grid.ANY else value
 

@@ -10,9 +10,7 @@ rule fetch:
     conda:
         "../../environment.yml"
     params:
-        config=lambda wildcards: grid.config_digest(
-            grid.dataset_config(wildcards.dataset)
-        ),
+        config=lambda wildcards: grid.config_digest(grid.raw_config(wildcards.dataset)),
         code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "fetch"),
     shell:
         "python -m mtsp_ldp.stages.fetch dataset={wildcards.dataset:q} > {log:q} 2>&1"
@@ -21,7 +19,7 @@ rule fetch:
 rule prepare:
     "Prepare the stream of {wildcards.dataset}"
     input:
-        "data/raw/{dataset}/receipt.json",
+        raw_receipt,
     output:
         stream="data/streams/{dataset}.parquet",
         facts="data/streams/{dataset}.json",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import mtsp_ldp.datasets
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.stream import Stream
 
 
@@ -29,19 +30,30 @@ class Dataset(ABC):
         A few words for tables and figures.
     replicate
         How many independent reporters each user stands for; printed wherever a result appears.
+    raw
+        The data set whose raw files this one is made of; its own by default.
     """
 
     name: str
     title: str
     replicate: int = 1
+    raw: str | None = None
+
+    @property
+    def raw_name(self) -> str:
+        """Names the folder of the raw files."""
+        return self.raw or self.name
 
     @property
     def slots(self) -> int | None:
         """T, where the config fixes it."""
         return None
 
+    def require(self, folder: Path, permission: Permission) -> None:  # noqa: B027
+        """Raise ValueError if raw files are missing and may not be had; most formats need none."""
+
     @abstractmethod
-    def fetch(self, folder: Path) -> dict[str, Any]:
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Bring the raw files into the folder, as published; return the receipt."""
 
     @abstractmethod

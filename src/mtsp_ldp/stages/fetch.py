@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.stages.entry import Config, stage
 
@@ -12,9 +13,9 @@ from mtsp_ldp.stages.entry import Config, stage
 def main(config: Config) -> None:
     """Fetch ``dataset``."""
     dataset = configured(config["dataset"])
-    folder = Path(config["data"]) / "raw" / dataset.name
+    folder = Path(config["data"]) / "raw" / dataset.raw_name
     folder.mkdir(parents=True, exist_ok=True)
-    receipt = dataset.fetch(folder)
+    receipt = dataset.fetch(folder, Permission.of(config))
     with written_whole(folder / "receipt.json") as partial:
         partial.write_text(json.dumps(receipt, indent=1) + "\n")
 

@@ -11,7 +11,7 @@ def main(config: Config) -> None:
     """Prepare ``dataset`` from its raw files."""
     dataset = configured(config["dataset"])
     data = Path(config["data"])
-    stream = dataset.prepare(data / "raw" / dataset.name)
+    stream = dataset.prepare(data / "raw" / dataset.raw_name)
     stream.write(data / "streams" / f"{dataset.name}.parquet")
     print(f"{dataset.name}: T={stream.length}, d={stream.d}, {stream.users:,} users")
 

@@ -1,0 +1,268 @@
+"""From located records in any order to the rows of a stream, every dropped one counted by its reason.
+
+Records go to disk twice, once in runs by user and once in runs by time, so that memory holds a few million of
+them whatever their number; the same records in another order or other batches give the same rows.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mtsp_ldp.datasets.domain import Domain
+from mtsp_ldp.datasets.spool import Spool
+
+WITHIN_SLOT = ("last", "first", "most")
+MINUTE = 60_000_000
+DAY = 24 * 60
+
+
+@dataclass(frozen=True)
+class Slots:
+    """How time is cut.
+
+    Attributes
+    ----------
+    minutes
+        Length of a slot. Whole days are calendar days of the zone; anything else is time that has passed.
+    time_zone
+        Of the clocks that days follow.
+    origin
+        Start of slot 0, in microseconds since 1970 UTC; None for the first record in the domain (for whole
+        days, the midnight before it).
+    length
+        T; None for the slot of the last record.
+    """
+
+    minutes: int
+    time_zone: str
+    origin: int | None
+    length: int | None
+
+    @property
+    def _daily(self) -> bool:
+        return self.minutes % DAY == 0
+
+    def clock(self, time: pl.Expr) -> pl.Expr:
+        """The microseconds that slots are counted in."""
+        if not self._daily:
+            return time
+        absolute = pl.from_epoch(time, time_unit="us").dt.replace_time_zone("UTC")
+        return absolute.dt.convert_time_zone(self.time_zone).dt.replace_time_zone(None).dt.timestamp("us")
+
+    def start(self, first: int) -> int:
+        """Start of slot 0 on that clock, where ``first`` is the first record's time."""
+        time = first if self.origin is None else self.origin
+        on_clock = int(pl.select(self.clock(pl.lit(time, dtype=pl.Int64))).item())
+        midnight = on_clock - on_clock % (DAY * MINUTE)
+        return midnight if self._daily and self.origin is None else on_clock
+
+    def number(self, start: int) -> pl.Expr:
+        """The slot of each ``time``."""
+        return (self.clock(pl.col("time")) - start).floordiv(self.minutes * MINUTE)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is kept.
+
+    Attributes
+    ----------
+    within_slot
+        Which of a user's records in one slot counts: the last, the first, or the last of the cell with the
+        most records.
+    hold
+        Slots that a position holds, its own included.
+    minimum_reports
+        Records that a user must have in the window.
+    """
+
+    within_slot: str = "last"
+    hold: int = 1
+    minimum_reports: int = 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a panel, sorted by (t, user), and what became of the records.
+
+    Attributes
+    ----------
+    t, user, cell
+        int32, uint32, uint16, ``(rows,)``; users are numbered from 0 in the order of their labels.
+    length
+        T.
+    start
+        Of slot 0, in microseconds on the clock of the slots.
+    records
+        How many there were.
+    reasons
+        What became of them; sums to ``records``. "kept" are those that stand in the stream.
+    """
+
+    t: npt.NDArray[np.int32]
+    user: npt.NDArray[np.uint32]
+    cell: npt.NDArray[np.uint16]
+    length: int
+    start: int
+    records: int
+    reasons: dict[str, int]
+
+
+class _Labels:
+    """Numbers for users in the order in which they turn up; their labels are forgotten with the spool."""
+
+    def __init__(self) -> None:
+        self._known: pl.DataFrame | None = None
+
+    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        new = frame.select("user").unique(maintain_order=True)
+        if self._known is not None:
+            new = new.join(self._known, on="user", how="anti", maintain_order="left")
+        start = 0 if self._known is None else self._known.height
+        new = new.with_columns(number=start + pl.int_range(new.height, dtype=pl.UInt32))
+        self._known = new if self._known is None else pl.concat([self._known, new])
+        return frame.join(self._known, on="user", how="left").drop("user").rename({"number": "user"})
+
+    def ranks(self, seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
+        """Of each number, its place among the seen ones in the order of their labels."""
+        assert self._known is not None
+        order = self._known.sort("user")["number"].to_numpy()
+        ranks = np.zeros(seen.size, dtype=np.uint32)
+        ranks[order] = np.cumsum(seen[order]) - seen[order]
+        return ranks
+
+
+def assemble(
+    records: Iterable[pl.DataFrame], domain: Domain, slots: Slots, rules: Rules, scratch: Path
+) -> Rows:
+    """The rows of a stream.
+
+    Parameters
+    ----------
+    records
+        Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` or ``label``, and
+        ``reason`` (null unless the reader refuses the record).
+    domain, slots, rules
+        Where, when and which.
+    scratch
+        A folder that does not exist yet; the caller removes it.
+
+    Raises
+    ------
+    ValueError
+        If no record is kept, with the reasons.
+    """
+    reasons: Counter[str] = Counter()
+    by_user, labels, first = Spool(scratch / "user", "user"), _Labels(), []
+    for frame in records:
+        placed = _placed(frame, domain)
+        reasons.update({reason: n for reason, n in placed["reason"].value_counts().iter_rows() if reason})
+        good = placed.filter(pl.col("reason").is_null()).select("user", "time", "cell")
+        by_user.add(labels.numbered(good))
+        first += good.select(pl.col("time").min()).drop_nulls()["time"].to_list()
+    start = slots.start(min(first, default=0))
+    by_time = Spool(scratch / "time", "t")
+    seen = np.zeros(by_user.counts.size, dtype=np.bool_)
+    last = -1
+    for frame in by_user.ranges():
+        settled = _settled(frame, slots, start, rules, reasons)
+        if settled.height:
+            seen[settled["user"].to_numpy()] = True
+            last = max(last, int(settled["t"].max()))  # type: ignore[arg-type]
+            by_time.add(_held(settled, rules.hold, slots.length))
+    total = sum(reasons.values())
+    if last < 0:
+        raise ValueError(f"no record is kept ({_told(reasons)}): box, window or time zone are wrong")
+    length = slots.length or last + 1
+    rows = _gathered(by_time, labels.ranks(seen), length)
+    told = {reason: number for reason, number in sorted(reasons.items()) if number}
+    return Rows(*rows, length, start, total, told)
+
+
+def _told(reasons: Counter[str]) -> str:
+    told = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()) if number)
+    return told or "there is none"
+
+
+def _placed(frame: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+    """With cells and, in ``reason``, why a record has none."""
+    place = [name for name in ("x", "y", "label") if name in frame.columns]
+    unread = pl.any_horizontal(pl.col("user", "time", *place).is_null())
+    if "x" in place:
+        unread |= ~pl.all_horizontal(pl.col("x", "y").is_finite().fill_null(value=False))
+    numbered = domain.numbered(frame)
+    return numbered.with_columns(
+        reason=pl.coalesce(
+            "reason", pl.when(unread).then(pl.lit("unparsable")), pl.col("misplaced").cast(pl.String)
+        )
+    )
+
+
+def _settled(
+    frame: pl.DataFrame, slots: Slots, start: int, rules: Rules, reasons: Counter[str]
+) -> pl.DataFrame:
+    """One row a user and slot: ``user``, ``t`` and ``cell``, by user and slot."""
+    timed = frame.with_columns(t=slots.number(start))
+    reasons["before_window"] += int((timed["t"] < 0).sum())
+    if slots.length is not None:
+        reasons["after_window"] += int((timed["t"] >= slots.length).sum())
+    within = pl.col("t").is_between(0, (slots.length or 2**31) - 1)
+    kept = timed.filter(within).sort("user", "time", "cell")
+    steps = (
+        ("duplicate", ~_changes("user", "time", "cell")),
+        ("under_minimum", pl.len().over("user") < rules.minimum_reports),
+        ("superseded_in_slot", ~_chosen(rules.within_slot)),
+    )
+    for reason, dropped in steps:
+        left = kept.filter(~dropped)
+        reasons[reason] += kept.height - left.height
+        kept = left
+    reasons["kept"] += kept.height
+    return kept.select("user", pl.col("t").cast(pl.Int32), "cell")
+
+
+def _changes(*columns: str, step: int = 1) -> pl.Expr:
+    """Whether a row differs from the one before it (``step`` = 1) or after it (-1)."""
+    return pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(step)) for name in columns)
+
+
+def _chosen(rule: str) -> pl.Expr:
+    if rule == "first":
+        return _changes("user", "t")
+    if rule == "last":
+        return _changes("user", "t", step=-1)
+    visits = pl.len().over("user", "t", "cell")
+    latest = pl.col("time").max().over("user", "t", "cell")
+    best = pl.struct(visits.alias("n"), latest.alias("z"), "cell").rank("dense", descending=True)
+    mine = best.over("user", "t") == 1
+    return mine & (pl.int_range(pl.len()).over("user", "t", "cell") == visits - 1)
+
+
+def _held(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
+    """Each position in its own slot and the next ``hold`` - 1, until the user's next one."""
+    if hold == 1:
+        return settled
+    following = pl.when(pl.col("user") == pl.col("user").shift(-1)).then(pl.col("t").shift(-1))
+    until = pl.min_horizontal(pl.col("t") + hold, following, pl.lit(length, dtype=pl.Int32))
+    return settled.with_columns(t=pl.int_ranges("t", until, dtype=pl.Int32)).explode("t")
+
+
+def _gathered(
+    by_time: Spool, ranks: npt.NDArray[np.uint32], length: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.uint16]]:
+    total = int(by_time.counts[:length].sum())
+    t, user = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.uint32)
+    cell = np.empty(total, dtype=np.uint16)
+    place = 0
+    for frame in by_time.ranges():
+        rows = frame.filter(pl.col("t") < length)
+        rows = rows.with_columns(user=pl.Series(ranks).gather(rows["user"])).sort("t", "user")
+        here = slice(place, place + rows.height)
+        t[here], user[here], cell[here] = (rows[name].to_numpy() for name in ("t", "user", "cell"))
+        place += rows.height
+    return t, user, cell

@@ -1,0 +1,57 @@
+"""Times as published, to microseconds since 1970 in UTC (the time of every row before it has a slot)."""
+
+from collections.abc import Callable
+
+import polars as pl
+
+_ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?\s*$"
+
+
+def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
+    """Microseconds of a naive time on the clocks of a zone; null for an hour that a change of clocks skips.
+
+    Of an hour that comes twice the first is meant.
+    """
+    there = parsed.dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
+    return there.dt.timestamp("us")
+
+
+def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
+    """Microseconds of times written in a strftime form, on the clocks of a zone; null where unreadable."""
+    return local(text.str.strptime(pl.Datetime("us"), form, strict=False), time_zone)
+
+
+def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
+    """Microseconds of ISO 8601 times; one without Z or an offset is on the clocks of the zone."""
+    day, clock, offset = (text.str.extract(_ISO, group) for group in (1, 2, 3))
+    clock = clock.fill_null("00:00")
+    clock = pl.when(clock.str.len_chars() == 5).then(clock + ":00").otherwise(clock)
+    naive = (day + " " + clock).str.strptime(pl.Datetime("us"), "%Y-%m-%d %H:%M:%S%.f", strict=False)
+    hours, minutes = offset.str.slice(1, 2), offset.str.slice(-2)
+    shift = hours.cast(pl.Int64, strict=False) * 60 + minutes.cast(pl.Int64, strict=False)
+    shift = pl.when(offset.str.starts_with("-")).then(-shift).otherwise(shift).fill_null(0)
+    absolute = naive.dt.timestamp("us") - shift * 60_000_000
+    return pl.when(offset.is_null()).then(local(naive, time_zone)).otherwise(absolute)
+
+
+def _unix(per_second: int) -> Callable[[pl.Expr, str], pl.Expr]:
+    def read(text: pl.Expr, time_zone: str) -> pl.Expr:
+        number = text.cast(pl.Float64, strict=False) * (1_000_000 // per_second)
+        return pl.when(number.is_finite()).then(number.round()).cast(pl.Int64, strict=False)
+
+    return read
+
+
+READERS: dict[str, Callable[[pl.Expr, str], pl.Expr]] = {
+    "iso": iso,
+    "unix": _unix(1),
+    "unix_ms": _unix(1000),
+}
+"""Named ways to write a time; any other name is a strftime form."""
+
+
+def read(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
+    """Microseconds of times in a named or a strftime form."""
+    if form in READERS:
+        return READERS[form](text, time_zone)
+    return written(text, form, time_zone)
