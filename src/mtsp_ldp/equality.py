@@ -10,8 +10,9 @@ from mtsp_ldp.division import DIVISIONS
 from mtsp_ldp.mechanisms.base import Setting
 from mtsp_ldp.mechanisms.registry import find, mechanisms
 from mtsp_ldp.oracle import FloatArray, Oracle
-from mtsp_ldp.population import Panel, _Asked, answer_from, group_sizes
+from mtsp_ldp.population import _Asked, answer_from, group_sizes
 from mtsp_ldp.seeds import generators
+from mtsp_ldp.simulated import Panel
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import Answer, Question
 from mtsp_ldp.tree import binary_tree

@@ -14,9 +14,10 @@ from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.base import Entry, Initial, Mechanism, Setting, Step, one_of
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.oracle import IntArray, OracleKind
-from mtsp_ldp.population import Presence, Witness, populate
+from mtsp_ldp.population import Witness
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
+from mtsp_ldp.simulated import Presence, populate
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import NoiseKind
 from mtsp_ldp.tree import binary_tree

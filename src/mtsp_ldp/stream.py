@@ -1,7 +1,8 @@
 """The canonical stream: who is where at each timestamp, on disk and in memory.
 
 A *panel* holds (t, user, cell); an *exchangeable* stream holds counts (t, cell, count) and a number of
-users. Input is checked at this border; an error names the file and the row.
+users. Input is checked at this border; an error names the file and the row. The rows of a panel that is
+read from a file stay there (see `mtsp_ldp.rows`); counts are held.
 """
 
 import json
@@ -16,13 +17,27 @@ import polars as pl
 
 from mtsp_ldp.files import digest_file, written_whole
 from mtsp_ldp.oracle import IntArray
+from mtsp_ldp.rows import (
+    ROW_GROUP,
+    Column,
+    Columns,
+    Rows,
+    StreamError,
+    filed,
+    held,
+    look_into,
+    number_users,
+    put_in_order,
+    read_rows,
+    refuse,
+    take_census,
+)
 
-PANEL = {"t": pl.Int32, "user": pl.UInt32, "cell": pl.UInt16}
+__all__ = ["Stream", "StreamError"]
+
 COUNTS = {"t": pl.Int32, "cell": pl.UInt16, "count": pl.Int64}
-
-
-class StreamError(ValueError):
-    """A stream that is not one: the message names the file, the row and what would be right."""
+MOST_CELLS = 1 << 16
+"""What the type of a cell can tell apart."""
 
 
 class Stream:
@@ -48,7 +63,7 @@ class Stream:
         self,
         counts: IntArray,
         users: int,
-        rows: tuple[IntArray, IntArray] | None,
+        rows: Rows | None,
         *,
         facts: Mapping[str, Any] | None = None,
     ) -> None:
@@ -57,7 +72,6 @@ class Stream:
         self.users = users
         self.facts: dict[str, Any] = dict(facts or {})
         self._rows = rows
-        self._offsets = np.concatenate([[0], np.cumsum(self.active)])
 
     @property
     def is_panel(self) -> bool:
@@ -91,12 +105,11 @@ class Stream:
             shares: npt.NDArray[np.float64] = self.counts / self.active[:, None]
         return shares
 
-    def at(self, t: int) -> tuple[IntArray, IntArray]:
-        """Users active at t and their cells (a panel only)."""
+    def at(self, t: int) -> tuple[Column, Column]:
+        """Users active at t, in order, and their cells (a panel only)."""
         if self._rows is None:
             raise StreamError("an exchangeable stream knows counts, not users")
-        here = slice(self._offsets[t], self._offsets[t + 1])
-        return self._rows[0][here], self._rows[1][here]
+        return self._rows.at(t)
 
     @classmethod
     def from_panel(
@@ -114,43 +127,44 @@ class Stream:
         Parameters
         ----------
         t, user, cell
-            One entry a row; (t, user) unique. Users may carry any whole numbers.
+            One entry a row; (t, user) unique. Users may carry any whole numbers. Arrays of int32, uint32 and
+            uint16 that are in order of t and then user, with users 0, 1, …, are kept as they are, uncopied.
         d
             Number of cells; every cell is below it.
         length
             T; the last t + 1 by default.
         """
-        frame = pl.DataFrame({"t": np.asarray(t), "user": np.asarray(user), "cell": np.asarray(cell)})
-        return cls._panel(frame, d, length, facts, "panel")
+        given = {"t": np.asarray(t), "user": np.asarray(user), "cell": np.asarray(cell)}
+        sizes = {column.shape for column in given.values()}
+        if len(sizes) > 1 or given["t"].ndim != 1:
+            raise StreamError(f"panel: t, user and cell of one length, not of shapes {sorted(sizes)}")
+        if d > MOST_CELLS:
+            raise StreamError(f"panel: d={d}: at most {MOST_CELLS} cells")
+        for name, column in given.items():
+            if not np.issubdtype(column.dtype, np.integer):
+                raise StreamError(f"panel: column {name!r}: whole numbers, not {column.dtype}")
+        if length is None and given["t"].size == 0:
+            raise StreamError("panel: no rows; at least one")
+        steps = int(given["t"].max()) + 1 if length is None else length
+        return cls._held((given["t"], given["user"], given["cell"]), d, steps, facts, "panel")
 
     @classmethod
-    def _panel(
-        cls,
-        frame: pl.DataFrame,
-        d: int,
-        length: int | None,
-        facts: Mapping[str, Any] | None,
-        source: str,
+    def _held(
+        cls, columns: Columns, d: int, length: int, facts: Mapping[str, Any] | None, source: str
     ) -> "Stream":
-        times, users, cells = (_whole(frame[name], source).to_numpy() for name in ("t", "user", "cell"))
-        steps = _length(times, length, source)
-        _refuse(source, "t", times, (times < 0) | (times >= steps), f"0..{steps - 1}")
-        _refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
-        ordered = bool((np.diff(times) >= 0).all())
-        dense = facts is not None and "users" in facts and users.max(initial=0) < facts["users"]
-        if not dense:
-            _, users = np.unique(users, return_inverse=True)
-        if not (ordered and (np.diff(users)[np.diff(times) == 0] > 0).all()):
-            order = np.lexsort((users, times))
-            times, users, cells = times[order], users[order], cells[order]
-            again = (np.diff(times) == 0) & (np.diff(users) == 0)
-            if again.any():
-                row = int(order[1:][again].min())
-                who, when = frame["user"][row], frame["t"][row]
-                raise StreamError(f"{source}: row {row}: user {who} at t={when} again; once is right")
-        counts = np.bincount(times * d + cells, minlength=steps * d).reshape(steps, d)
-        known = int(facts["users"]) if dense and facts else int(users.max(initial=0)) + 1
-        return cls(counts.astype(np.int64), known, (users, cells), facts=facts)
+        """A panel whose rows are in memory."""
+        size = columns[0].size
+        found = take_census(held(columns), size, length, d, source)
+        if not found.ordered:
+            columns = put_in_order(columns, source)
+            found = take_census(held(columns), size, length, d, source)
+        t, user, cell = columns
+        known = (facts or {}).get("users", 0)
+        if not 0 <= found.least <= found.largest < known:
+            user, known = number_users(user)
+        compact = (t, user.astype(np.uint32, copy=False), cell.astype(np.uint16, copy=False))
+        rows = Rows(held(compact), found.counts.sum(axis=1))
+        return cls(found.counts, max(known, 1), rows, facts=facts)
 
     @classmethod
     def from_counts(
@@ -189,37 +203,27 @@ class Stream:
         """
         source = Path(path)
         facts = _read_facts(source.with_suffix(".json"))
-        try:
-            frame = pl.read_parquet(source)
-        except FileNotFoundError:
-            raise StreamError(f"{source}: no such file; run prepare first") from None
-        except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise StreamError(f"{source}: not a whole parquet file ({reason})") from None
-        kind = "exchangeable" if "count" in frame.columns else "panel"
-        wanted = COUNTS if kind == "exchangeable" else PANEL
-        for name, dtype in wanted.items():
-            if name not in frame.columns:
-                raise StreamError(f"{source}: column {name!r} is missing; {list(wanted)} are there")
-            if not frame[name].dtype.is_integer() or frame[name].null_count():
-                raise StreamError(
-                    f"{source}: column {name!r}: {dtype} without nulls, not {frame[name].dtype}"
-                )
         d, length = int(facts["d"]), int(facts["T"])
-        if kind == "panel":
-            return cls._panel(frame, d, length, facts, str(source))
-        return cls._exchangeable(frame, d, length, facts, str(source))
+        columns, size = look_into(source)
+        if "count" in columns:
+            return cls._exchangeable(read_rows(source, COUNTS), d, length, facts, str(source))
+        load = filed(source)
+        found = take_census(load, size, length, d, str(source))
+        if not found.ordered or not 0 <= found.least <= found.largest < facts["users"]:
+            return cls._held(load(0, size), d, length, facts, str(source))
+        rows = Rows(load, found.counts.sum(axis=1))
+        return cls(found.counts, facts["users"], rows, facts=facts)
 
     @classmethod
     def _exchangeable(
         cls, frame: pl.DataFrame, d: int, length: int, facts: Mapping[str, Any], source: str
     ) -> "Stream":
         times, cells, held = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "cell", "count"))
-        _refuse(source, "t", times, (times < 0) | (times >= length), f"0..{length - 1}")
-        _refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
-        _refuse(source, "count", held, held < 0, "at least 0")
+        refuse(source, "t", times, (times < 0) | (times >= length), f"0..{length - 1}")
+        refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
+        refuse(source, "count", held, held < 0, "at least 0")
         again = frame.select(pl.struct("t", "cell").is_duplicated()).to_series().to_numpy()
-        _refuse(source, "cell", cells, again, "each (t, cell) once")
+        refuse(source, "cell", cells, again, "each (t, cell) once")
         counts = np.zeros((length, d), dtype=np.int64)
         counts[times, cells] = held
         return cls.from_counts(counts, int(facts["users"]), facts=facts)
@@ -228,9 +232,7 @@ class Stream:
         """Write ``<name>.parquet`` and, beside it, ``<name>.json`` with the stream's facts."""
         target = Path(path)
         if self._rows is not None:
-            users, cells = self._rows
-            steps = np.repeat(np.arange(self.length), self.active)
-            frame = pl.DataFrame({"t": steps, "user": users, "cell": cells}, schema=PANEL)
+            frame = self._rows.everything()
         else:
             times, cells = np.nonzero(self.counts)
             held = self.counts[times, cells]
@@ -244,28 +246,10 @@ class Stream:
             "active": self.active.tolist(),
         }
         with written_whole(target) as partial:
-            frame.write_parquet(partial, compression="zstd")
+            frame.write_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
             own["sha256"] = digest_file(partial)
         with written_whole(target.with_suffix(".json")) as partial:
             partial.write_text(json.dumps({**self.facts, **own}, indent=1, ensure_ascii=False) + "\n")
-
-
-def _length(times: IntArray, length: int | None, source: str) -> int:
-    if length is None and times.size == 0:
-        raise StreamError(f"{source}: no rows; at least one")
-    return int(times.max()) + 1 if length is None else length
-
-
-def _whole(column: pl.Series, source: str) -> pl.Series:
-    if not column.dtype.is_integer():
-        raise StreamError(f"{source}: column {column.name!r}: whole numbers, not {column.dtype}")
-    return column.cast(pl.Int64)
-
-
-def _refuse(source: str, name: str, values: IntArray, wrong: npt.NDArray[np.bool_], right: str) -> None:
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise StreamError(f"{source}: row {row}: {name}={values[row]}, and {right} is right")
 
 
 def _read_facts(path: Path) -> dict[str, Any]:

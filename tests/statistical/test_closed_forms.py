@@ -9,7 +9,8 @@ from mtsp_ldp import simulate
 from mtsp_ldp.division import PopulationDivision
 from mtsp_ldp.ledger import FULL
 from mtsp_ldp.oracle import OUE
-from mtsp_ldp.population import Panel, _Asked
+from mtsp_ldp.population import _Asked
+from mtsp_ldp.simulated import Panel
 from mtsp_ldp.survey import Question
 
 REPETITIONS, WINDOW, EPSILON = 24, 20, 1.0

@@ -8,8 +8,8 @@ from mtsp_ldp.division import BudgetDivision, PopulationDivision
 from mtsp_ldp.ledger import FULL, PrivacyError, WindowLedger
 from mtsp_ldp.mechanisms.base import Setting
 from mtsp_ldp.mechanisms.registry import find, mechanisms
-from mtsp_ldp.population import Panel
 from mtsp_ldp.seeds import generators
+from mtsp_ldp.simulated import Panel
 from mtsp_ldp.simulation import largest_window_sum
 from mtsp_ldp.survey import Question
 

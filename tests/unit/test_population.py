@@ -10,7 +10,7 @@ from mtsp_ldp import Stream, privacy_spend, simulate
 from mtsp_ldp.division import BudgetDivision, PopulationDivision
 from mtsp_ldp.ledger import FULL, PrivacyError
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.population import populate, split
+from mtsp_ldp.simulated import populate, split
 from mtsp_ldp.simulation import largest_window_sum
 from mtsp_ldp.survey import Question
 
