@@ -18,6 +18,7 @@ from mtsp_ldp.population import Witness
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.simulated import Presence, populate
+from mtsp_ldp.spending import WindowSpend
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import NoiseKind
 from mtsp_ldp.tree import binary_tree
@@ -152,42 +153,10 @@ def privacy_spend(
     It does not believe the ledger: it is told of each report as it is made, and adds them up by user. In
     an exchangeable population everybody who is asked counts as reporting.
     """
-    times: list[IntArray] = []
-    reporters: list[IntArray] = []
-    spends: list[np.ndarray] = []
-
-    def witness(t: int, who: IntArray, spent: float) -> None:
-        times.append(np.full(who.size, t))
-        reporters.append(who)
-        spends.append(np.full(who.size, spent))
-
-    _run(stream, mechanism, epsilon, window, seed, 1, 0, options, witness)
-    if not times:
-        return 0.0
-    return largest_window_sum(
-        np.concatenate(times), np.concatenate(reporters), np.concatenate(spends), window
-    )
-
-
-def largest_window_sum(times: IntArray, reporters: IntArray, spends: np.ndarray, window: int) -> float:
-    """The largest sum of one reporter's spends over ``window`` consecutive timestamps.
-
-    Parameters
-    ----------
-    times, reporters, spends
-        One entry a report, ``(R,)``, in any order.
-    window
-        w, in timestamps.
-    """
-    order = np.lexsort((times, reporters))
-    times, reporters, spends = times[order], reporters[order], spends[order]
-    span = int(times.max()) + window + 1
-    place = reporters * span + times  # one line, reporters further apart than any window
-    start = np.searchsorted(place, place - window + 1)
-    sums = np.concatenate([[0.0], np.cumsum(spends, dtype=np.longdouble)])
-    totals = sums[1:] - sums[start]
-    end = int(totals.argmax())
-    return math.fsum(spends[start[end] : end + 1])
+    check_window(window, stream.length)
+    spend = WindowSpend(stream.users, window)
+    _run(stream, mechanism, epsilon, window, seed, 1, 0, options, spend)
+    return spend.largest
 
 
 def check_epsilon(epsilon: float) -> None:

@@ -10,7 +10,7 @@ from mtsp_ldp.mechanisms.base import Setting
 from mtsp_ldp.mechanisms.registry import find, mechanisms
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.simulated import Panel
-from mtsp_ldp.simulation import largest_window_sum
+from mtsp_ldp.spending import WindowSpend
 from mtsp_ldp.survey import Question
 
 USERS, LENGTH, WINDOW, EPSILON = 60, 40, 5, 1.0
@@ -21,22 +21,16 @@ STREAM = Stream.from_panel(T, USER, RNG.integers(0, 6, T.size), 6)
 
 def spend(name, *, kind=Panel, division=None, window=WINDOW):
     """Replay a mechanism over a faulty population; the largest epsilon of any user in a true window."""
-    times, who, spent = [], [], []
-
-    def witness(t, reporters, epsilon):
-        times.append(np.full(reporters.size, t))
-        who.append(reporters)
-        spent.append(np.full(reporters.size, epsilon))
-
+    spent = WindowSpend(USERS, WINDOW)
     entry = find(name)
     makers = {"budget": BudgetDivision, "population": PopulationDivision}
     division = division or makers[entry.division](EPSILON)
     coins, noise = np.random.default_rng(1), np.random.default_rng(2)
-    population = kind(STREAM, division=division, window=window, coins=coins, noise=noise, witness=witness)
+    population = kind(STREAM, division=division, window=window, coins=coins, noise=noise, witness=spent)
     server = entry.kind(Setting(STREAM.d, window, division, coins))
     for t in range(LENGTH):
         server.step(t, population.active(t), lambda q, share, t=t: population.survey(t, q, share))
-    return largest_window_sum(*(np.concatenate(part) for part in (times, who, spent)), WINDOW)
+    return spent.largest
 
 
 @pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.kind.reads_data])
@@ -112,14 +106,14 @@ def test_a_float_residue_is_never_published():
 
 def test_hostile_requests_spend_nothing_more():
     coins, noise = np.random.default_rng(1), np.random.default_rng(2)
-    asked = []
+    spent = WindowSpend(USERS, WINDOW)
     population = Panel(
         STREAM,
         division=PopulationDivision(EPSILON),
         window=WINDOW,
         coins=coins,
         noise=noise,
-        witness=lambda t, who, epsilon: asked.append((t, who)),
+        witness=spent,
     )
     cells = Question(np.arange(6))
     hostile = np.random.default_rng(3)
@@ -130,9 +124,7 @@ def test_hostile_requests_spend_nothing_more():
                 population.survey(t, [cells], share)
             except PrivacyError:
                 continue
-    times = np.concatenate([np.full(who.size, t) for t, who in asked])
-    reporters = np.concatenate([who for _, who in asked])
-    assert largest_window_sum(times, reporters, np.full(times.size, EPSILON), WINDOW) == EPSILON
+    assert spent.largest == EPSILON
 
 
 @pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.kind.reads_data])
