@@ -108,9 +108,10 @@ class OUE:
         """
         held = np.asarray(counts, dtype=np.int64)
         asked = held.sum() if n is None else np.asarray(n, dtype=np.int64)
-        if (held < 0).any() or (asked < held).any():
-            raise ValueError("counts: at least 0 and at most the number of users who report")
-        ones: IntArray = rng.binomial(held, self.p) + rng.binomial(asked - held, self.q)
+        try:  # numpy refuses negative numbers
+            ones: IntArray = rng.binomial(held, self.p) + rng.binomial(asked - held, self.q)
+        except ValueError:
+            raise ValueError("counts: at least 0 and at most the number of users who report") from None
         return ones
 
     def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
@@ -209,6 +210,6 @@ def _per_report(unit: float, n: float) -> float:
 
 def _unbiased(ones: npt.ArrayLike, n: npt.ArrayLike, q: float, gap: float) -> FloatArray:
     asked = np.asarray(n, dtype=np.float64)
-    if not (asked > 0).all():
+    if not asked.min() > 0:
         raise ValueError(f"n={n!r}: no estimate without a report")
     return np.asarray((np.asarray(ones, dtype=np.float64) - asked * q) / (asked * gap))

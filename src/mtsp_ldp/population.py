@@ -16,6 +16,7 @@ Who stands behind the door: users of a stream (`mtsp_ldp.simulated`), or clients
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,10 +63,10 @@ class _Asked:
     who: IntArray | None = None
     absent: int = 0
 
-    @property
-    def everybody(self) -> IntArray:
-        """Counts per cell, then those who are asked but absent, ``(d + 1,)``."""
-        return np.append(self.counts, self.absent)
+    @cached_property
+    def number(self) -> int:
+        """How many report, those who are absent included."""
+        return int(self.counts.sum()) + self.absent
 
 
 class Population(ABC):
@@ -138,7 +139,7 @@ class Population(ABC):
         arc = self._division.arc(share)
         ranges = [(0, self._reporters)] if arc is None else self._circle.arc(arc)
         asked = self._present(t, ranges)
-        if asked.everybody.sum() < len(questions):
+        if asked.number < len(questions):
             return None
         self._ledger.debit(t, share)
         if arc is not None:

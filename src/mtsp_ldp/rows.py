@@ -21,7 +21,9 @@ PANEL: Mapping[str, DataTypeClass] = {"t": pl.Int32, "user": pl.UInt32, "cell": 
 ROW_GROUP = 1 << 18
 """Rows that are written, and so can be read, together."""
 BLOCK = 16 * ROW_GROUP
-"""Rows that are looked at, or held of a file, together; a smaller stream is held whole."""
+"""Rows that are checked together."""
+HELD = 64 * ROW_GROUP
+"""Rows that are held of a file, 100 MB of them; a smaller stream is held whole."""
 
 Column = npt.NDArray[np.integer[Any]]
 Columns = tuple[Column, Column, Column]
@@ -55,8 +57,8 @@ class Rows:
         """Users active at t, in order, and their cells."""
         start, end = int(self._offsets[t]), int(self._offsets[t + 1])
         if start < self._first or end > self._first + self._users.size:
-            self._first = start - start % BLOCK
-            _, self._users, self._cells = self._load(self._first, max(self._first + BLOCK, end))
+            self._first = start - start % HELD
+            _, self._users, self._cells = self._load(self._first, max(self._first + HELD, end))
         here = slice(start - self._first, end - self._first)
         return self._users[here], self._cells[here]
 

@@ -5,15 +5,16 @@ A *panel* knows each user's cell at each t; *exchangeable* users are known by th
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from mtsp_ldp.division import Division
 from mtsp_ldp.ledger import ReporterLedger
-from mtsp_ldp.oracle import GRR, OUE, IntArray, Oracle
-from mtsp_ldp.population import Population, Witness, _Asked, answer_from, group_sizes
-from mtsp_ldp.rows import Column
+from mtsp_ldp.oracle import GRR, OUE, FloatArray, IntArray, Oracle
+from mtsp_ldp.population import Population, Witness, _Asked, group_sizes
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import Answer, Question
 
@@ -62,23 +63,28 @@ class Simulated(Population):
         self._noise = noise
         self._replicate = replicate
         self._hides = presence == "private"
+        self._active = (stream.active * replicate).tolist()
         if self._hides and division.kind != "oue":
             raise ValueError("presence=private: only oue can report the all-zero vector of an absent user")
 
     def active(self, t: int) -> int:
         """n_t: how many reporters are active at t; all of them where presence is private."""
-        return self._reporters if self._hides else int(self._stream.active[t]) * self._replicate
+        return self._reporters if self._hides else int(self._active[t])
 
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
     ) -> list[Answer]:
-        groups = split(asked.everybody, len(questions), self._coins)
+        groups, sizes = [asked.counts], [asked.number]
+        if len(questions) > 1:
+            groups = split(np.append(asked.counts, asked.absent), len(questions), self._coins)
+            sizes = [int(group.sum()) for group in groups]
         held = [question.count(group[: self.d]) for question, group in zip(questions, groups, strict=True)]
-        sizes = [int(group.sum()) for group in groups]
-        drawn = self._draw(oracles, held, sizes)
+        active = self.active(t)
         return [
-            answer_from(oracle, ones, size, self.active(t))
-            for oracle, ones, size in zip(oracles, drawn, sizes, strict=True)
+            Answer(estimates, size, oracle.variance(size), active, oracle.gap, ones)
+            for oracle, size, (ones, estimates) in zip(
+                oracles, sizes, self._report(oracles, held, sizes), strict=True
+            )
         ]
 
     def _hidden(self, asked: _Asked) -> _Asked:
@@ -88,22 +94,26 @@ class Simulated(Population):
         everybody = sum(end - start for start, end in asked.ranges)
         return replace(asked, absent=everybody - int(asked.counts.sum()))
 
-    def _draw(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
-        # all unary questions in one draw of the generator: they have one epsilon
-        unary = [place for place, oracle in enumerate(oracles) if isinstance(oracle, OUE)]
-        drawn = [
-            oracle.sample(h, self._noise) if isinstance(oracle, GRR) else h
-            for oracle, h in zip(oracles, held, strict=True)
-        ]
+    def _report(
+        self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]
+    ) -> list[tuple[IntArray, FloatArray]]:
+        """Ones and estimates of each question."""
+        made: dict[int, tuple[IntArray, FloatArray]] = {}
+        for place, oracle in enumerate(oracles):
+            if isinstance(oracle, GRR):
+                ones = oracle.sample(held[place], self._noise)
+                made[place] = ones, oracle.estimate(ones, sizes[place])
+        unary = {place: oracle for place, oracle in enumerate(oracles) if isinstance(oracle, OUE)}
         if unary:
-            widths = [held[place].size for place in unary]
-            asked = np.repeat([sizes[place] for place in unary], widths)
-            flat = np.concatenate([held[place] for place in unary])
-            oracle = OUE(oracles[unary[0]].epsilon)
-            parts = np.split(oracle.sample(flat, self._noise, asked), np.cumsum(widths)[:-1])
-            for place, part in zip(unary, parts, strict=True):
-                drawn[place] = part
-        return drawn
+            # all of them in one draw: they have one epsilon
+            oue, widths = next(iter(unary.values())), [held[place].size for place in unary]
+            asked = np.array([sizes[place] for place in unary]).repeat(widths)
+            ones = oue.sample(np.concatenate([held[place] for place in unary]), self._noise, asked)
+            estimates = oue.estimate(ones, asked)
+            for place, end in zip(unary, accumulate(widths), strict=True):
+                here = slice(end - held[place].size, end)
+                made[place] = ones[here], estimates[here]
+        return [made[place] for place in range(len(oracles))]
 
 
 def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[IntArray]:
@@ -136,15 +146,25 @@ class Panel(Simulated):
         super().__init__(stream, **kwargs)  # type: ignore[arg-type]
         # the user of each rank; a reporter is known by her rank
         users = np.repeat(np.arange(stream.users, dtype=np.int32), self._replicate)
-        self._owner = self._coins.permutation(users)
-        self._cell = np.full(stream.users, -1, dtype=np.int32)
+        self._owner = self._coins.permutation(users).astype(np.intp)
         self._seen = ReporterLedger(self._reporters, self._ledger.window)
-        self._users: Column = np.empty(0, dtype=np.uint32)
+        self._cells = np.full(stream.users, -1, dtype=np.int32)
+        self._users = np.empty(0, dtype=np.intp)
+        self._known = -1
 
     def _turn(self, t: int) -> None:
-        self._cell[self._users] = -1
-        self._users, cells = self._stream.at(t)
-        self._cell[self._users] = cells
+        pass
+
+    @property
+    def _cell(self) -> npt.NDArray[np.int32]:
+        """Cell of each user now, -1 where she is not active; not looked up where counts are enough."""
+        if self._known != self._now:
+            self._known = self._now
+            self._cells[self._users] = -1
+            users, cells = self._stream.at(self._now)
+            self._users = users.astype(np.intp)  # to index with another type takes three times as long
+            self._cells[self._users] = cells
+        return self._cells
 
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         if ranges == [(0, self._reporters)]:
@@ -152,8 +172,9 @@ class Panel(Simulated):
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         owners = np.concatenate([self._owner[start:end] for start, end in ranges])
         cells = self._cell[owners]
-        counts = np.bincount(cells + 1, minlength=self.d + 1)[1:]
-        return self._hidden(_Asked(ranges, counts, ranks if self._hides else ranks[cells >= 0]))
+        here = np.flatnonzero(cells >= 0)
+        counts = np.bincount(cells[here], minlength=self.d)
+        return self._hidden(_Asked(ranges, counts, ranks if self._hides else ranks[here]))
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._seen.record(t, self._identify(asked))
@@ -172,13 +193,13 @@ class Exchangeable(Simulated):
     """
 
     def _turn(self, t: int) -> None:
-        self._left = self._stream.counts[t] * self._replicate
+        self._here = self._left = self._stream.counts[t] * self._replicate
         self._unasked = self._reporters
 
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         asked = sum(end - start for start, end in ranges)
         if asked == self._reporters:
-            return self._hidden(_Asked(ranges, self._stream.counts[t] * self._replicate))
+            return self._hidden(_Asked(ranges, self._here))
         active = int(self._left.sum())
         present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
         counts = self._coins.multivariate_hypergeometric(self._left, present, method="marginals")

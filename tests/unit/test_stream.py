@@ -103,6 +103,7 @@ def wide(tmp_path):
 @pytest.mark.parametrize("block", [1, 7, 64, 10_000])
 def test_rows_that_stay_in_their_file_are_the_same(wide, tmp_path, monkeypatch, block):
     monkeypatch.setattr(rows, "BLOCK", block)
+    monkeypatch.setattr(rows, "HELD", block)
     filed = Stream.read(tmp_path / "wide.parquet")
     assert np.array_equal(filed.counts, wide.counts)
     for t in [*range(40), 20, 3, 39, 0]:
@@ -113,8 +114,7 @@ def test_rows_that_stay_in_their_file_are_the_same(wide, tmp_path, monkeypatch, 
 
 
 def test_only_a_block_of_a_file_is_held(wide, tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "BLOCK", 64)
-    monkeypatch.setattr(rows, "ROW_GROUP", 16)
+    monkeypatch.setattr(rows, "HELD", 64)
     filed, most = Stream.read(tmp_path / "wide.parquet"), 0
     for t in range(40):
         filed.at(t)

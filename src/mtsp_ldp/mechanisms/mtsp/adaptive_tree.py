@@ -75,19 +75,20 @@ def assemble(
     values, variances
         Per node in level order, ``(size,)``; the root is 1 and padding 0, both without noise.
     """
-    values, variances = np.zeros(tree.size), np.zeros(tree.size)
-    precision = np.zeros(tree.size)
-    for node, answer in zip(pruned.nodes, answers, strict=True):
-        # at a very large epsilon all variances are 0 and all weights alike; an exact variance that is 0 by
-        # chance does not make its answer infinitely good
-        least = max(answer.variance / 100, _LEAST_VARIANCE)
-        weight = 1.0 / np.maximum(answer.variances(noise), least)
-        values[node] += answer.estimates * weight
-        precision[node] += weight
+    nodes = np.concatenate(pruned.nodes)
+    estimates = np.concatenate([answer.estimates for answer in answers])
+    # at a very large epsilon all variances are 0 and all weights alike; an exact variance that is 0 by
+    # chance does not make its answer infinitely good
+    spread = [np.maximum(a.variances(noise), max(a.variance / 100, _LEAST_VARIANCE)) for a in answers]
+    weight = 1.0 / np.concatenate(spread)
+    precision = np.bincount(nodes, weights=weight, minlength=tree.size)
     held = precision > 0
-    values[held] /= precision[held]
+    values, variances = np.zeros(tree.size), np.zeros(tree.size)
+    values[held] = np.bincount(nodes, weights=estimates * weight, minlength=tree.size)[held] / precision[held]
     variances[held] = 1.0 / precision[held]
     values[0] = 1.0
+    if held[tree.asked].all():
+        return values, variances
     for level in range(1, tree.levels):
         below = tree.level(level)
         coarse = ~held[below]

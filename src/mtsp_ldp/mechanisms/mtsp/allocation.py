@@ -37,11 +37,15 @@ def optimal_allocation(
     selected
         Whether fewer than k of the others are strictly greater than the last.
     """
-    values = np.asarray(dissimilarities, dtype=np.float64)
+    paid = [k * variance(1 / (2 * k)) for k in range(1, len(dissimilarities) + 1)]
+    return _cheapest(np.asarray(dissimilarities, dtype=np.float64), paid)
+
+
+def _cheapest(values: npt.NDArray[np.float64], paid: list[float]) -> tuple[int, bool]:
+    """The smallest minimiser of E where k publications cost ``paid[k - 1]``; whether the last is selected."""
     # what stays after the k largest went, k = 0..W: sums from the small end
     kept = np.concatenate([np.cumsum(np.sort(values))[::-1], [0.0]])
-    paid = [0.0] + [k * variance(1 / (2 * k)) for k in range(1, values.size + 1)]
-    k = int(np.argmin(kept + paid))
+    k = int((kept + np.array([0.0, *paid])).argmin())
     return k, bool(np.count_nonzero(values > values[-1]) < k)
 
 
@@ -87,6 +91,7 @@ class OptimalAllocation:
 
     def __init__(self, window: int, minimum_share: float = 0.0, shrunk: bool = False) -> None:
         self._window = window
+        self._shares = [units(1 / (2 * k)) for k in range(1, window + 1)]
         self._least = smallest_share(minimum_share)
         self._shrunk = shrunk
         self._seen: deque[tuple[int, float]] = deque()
@@ -103,11 +108,12 @@ class OptimalAllocation:
         values = np.array([value for _, value in self._seen])
         if self._shrunk:
             values = np.maximum(values - spread * math.sqrt(2 * math.log(values.size + 1)), 0.0)
-        k, selected = optimal_allocation(values, lambda share: variance(units(share)))
+        paid = [k * variance(share) for k, share in enumerate(self._shares[: values.size], start=1)]
+        k, selected = _cheapest(values, paid)
         if not selected:
             return k, 0
         left = FULL // 2 - sum(share for _, share in self._spent)
-        share = min(units(1 / (2 * k)), left)
+        share = min(self._shares[k - 1], left)
         if share < self._least or (self._shrunk and variance(share) >= dissimilarity):
             return k, 0
         return k, share

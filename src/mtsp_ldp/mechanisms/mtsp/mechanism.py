@@ -98,7 +98,7 @@ class Mtsp(Mechanism):
         estimate, variances = assemble(self._tree, self._full, first, kind)
         asked = self._tree.asked
         noise = float(np.mean(variances[asked]))
-        gap = dissimilarity(self._levels(estimate), self._levels(self._release), noise, self.setting.d)
+        gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
 
         def variance(share: int) -> float:
             return self.setting.division.variance(share, n, self._groups_asked)
@@ -118,9 +118,6 @@ class Mtsp(Mechanism):
         if self._consistency:
             released = refine(self._tree, released[None], variances[None])[0]
         return Step(released, variances, self._unit, share, gap, k)
-
-    def _levels(self, nodes: FloatArray) -> list[FloatArray]:
-        return [nodes[self._tree.level(level)] for level in range(1, self._tree.levels)]
 
     def _score(self, estimate: FloatArray, noise: float, cost: float) -> tuple[FloatArray, float]:
         """Score of every node, and the threshold above which it splits."""
