@@ -26,7 +26,7 @@ may = {
     if key in overrides
 }
 try:
-    permission = Permission.of(may)
+    permission = Permission.of(grid.typed(may))
     E = grid.load_experiment(str(overrides.pop("experiment", "default")), overrides)
     grid.check_sources(E, Path("data"), permission)
 except ValueError as error:

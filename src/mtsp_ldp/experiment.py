@@ -136,6 +136,11 @@ def _choices(group: str) -> list[str]:
     return sorted(path.stem for path in (CONFIG / group).glob("*.yaml"))
 
 
+def dataset_names() -> list[str]:
+    """Every data set that has a yaml."""
+    return _choices("dataset")
+
+
 @cache
 def dataset_config(name: str) -> dict[str, Any]:
     """The config of a data set: its yaml's, over that of the one in its defaults."""
@@ -206,17 +211,17 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
         if overrides and key in overrides:
             raise ConfigError(f"--config {key}: set it in an experiment's file of your own")
     if overrides:
-        config.update(_typed(overrides))
+        config.update(typed(overrides))
         source += " with --config"
     return _checked(config, source)
 
 
-def _typed(value: Any) -> Any:
+def typed(value: Any) -> Any:
     """Values as yaml would read them: Snakemake hands the entries of a list over as text."""
     if isinstance(value, Mapping):
-        return {key: _typed(entry) for key, entry in value.items()}
+        return {key: typed(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_typed(entry) for entry in value]
+        return [typed(entry) for entry in value]
     return yaml.safe_load(value) if isinstance(value, str) else value
 
 

@@ -3,6 +3,8 @@
 import gzip
 import random
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -153,6 +155,13 @@ def test_a_format_is_read_to_the_last_row(raw, name):
     assert stream.facts["rows_by_reason"] == reasons
     assert stream.facts["rows"] == sum(reasons.values())
     assert rows(stream)[: len(first)] == first
+
+
+def test_the_list_of_data_sets_is_up_to_date():
+    made = subprocess.run(
+        [sys.executable, "-m", "mtsp_ldp.datasets"], capture_output=True, text=True, check=True
+    ).stdout
+    assert (RAW.parents[1] / "docs" / "datasets.md").read_text() == made
 
 
 def test_every_format_has_a_data_set_and_made_rows():

@@ -1,9 +1,11 @@
 """The workflow as its users run it, in a copy of the repository."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import polars as pl
@@ -202,3 +204,56 @@ def test_a_corrupted_stream_is_refused_by_name(finished, tmp_path):
     done = run(folder, "dataset=log", f"data={tmp_path}", module="mtsp_ldp.stages.simulate")
     assert done.returncode != 0
     assert "log.parquet: not a whole parquet file" in done.stderr
+
+
+def test_a_stream_is_looked_into_on_a_page_and_on_the_terminal(finished):
+    folder, _ = finished
+    snakemake(folder, "--", "reports/streams/log.html")
+    page = (folder / "reports/streams/log.html").read_text()
+    assert "hopeless below ε = " in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    told = (folder / "logs/smoke/inspect/log.log").read_text()
+    assert "expected MSE" in told
+    assert "w = 20: at ε = 1 one frequency has a standard deviation of 0.019 under LPU" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dataset=[tdrive]"], ["tdrive: 06.zip", "missing", "allow_download=true accept_terms=[tdrive]"]),
+        (["dataset=[tdrive]", "allow_download=true"], ["tdrive", "terms are research use only"]),
+        (["allow_download=3"], ["allow_download=3", "true or false"]),
+    ],
+)
+def test_missing_raw_data_is_told_before_any_job(finished, arguments, words):
+    folder, _ = finished
+    done = run(folder, "--dry-run", "--cores", "1", "--config", "experiment=smoke", *arguments)
+    assert done.returncode != 0
+    output = done.stdout + done.stderr
+    line = next(line for line in output.splitlines() if words[0] in line)
+    assert all(word in line for word in words), line
+    assert "Job stats" not in output
+
+
+def test_data_of_ones_own_goes_from_a_csv_to_a_page(finished):
+    """The example of config/README.md, with made rows."""
+    folder, _ = finished
+    manual = (ROOT / "config/README.md").read_text()
+    example = manual.partition("`config/dataset/mine.yaml`:\n\n")[2].partition("\n\nThen")[0]
+    (folder / "config/dataset/mine.yaml").write_text(textwrap.dedent(example))
+    raw = folder / "data/raw/mine"
+    raw.mkdir(parents=True)
+    rows = [
+        f"{phone},2024-05-01T{hour:02}:10:00,{16.21 + 0.0001 * (phone % 4000)},{48.11 + 0.001 * hour}"
+        for phone in range(400)
+        for hour in range(12)
+    ]
+    (raw / "phones.csv").write_text("phone,when,lon,lat\n" + "\n".join(rows) + "\n")
+    try:
+        snakemake(folder, "dataset=[mine]", "mechanism=[uniform,lpu]", "window=[4]", "figures=[mse_epsilon]")
+        assert "My city" in (folder / "reports/smoke/index.html").read_text()
+        facts = json.loads((folder / "data/streams/mine.json").read_text())
+        assert (facts["T"], facts["users"], facts["rows_by_reason"]) == (23, 400, {"kept": 4800})
+    finally:
+        (folder / "config/dataset/mine.yaml").unlink()
+        snakemake(folder)

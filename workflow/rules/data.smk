@@ -34,3 +34,26 @@ rule prepare:
         code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "prepare"),
     shell:
         "python -m mtsp_ldp.stages.prepare dataset={wildcards.dataset:q} > {log:q} 2>&1"
+
+
+rule inspect:
+    "Look into the stream of {wildcards.dataset}"
+    input:
+        stream="data/streams/{dataset}.parquet",
+        facts="data/streams/{dataset}.json",
+    output:
+        "reports/streams/{dataset}.html",
+    log:
+        f"logs/{E.name}/inspect/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=grid.stage_digest("inspect"),
+    shell:
+        "python -m mtsp_ldp.stages.inspect dataset={wildcards.dataset:q} > {log:q} 2>&1"
+
+
+rule streams:
+    "The streams of the experiment, looked into"
+    input:
+        expand("reports/streams/{dataset}.html", dataset=E.dataset),

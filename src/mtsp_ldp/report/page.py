@@ -10,7 +10,7 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from mtsp_ldp.report.style import FLOORS, look
-from mtsp_ldp.report.tables import NOTE, errors
+from mtsp_ldp.report.tables import errors
 
 CAPTIONS = {
     "mse_epsilon": "Mean squared error of the released frequencies against ε; bands are 95 % intervals.",
@@ -59,7 +59,7 @@ def stream_view(
 ) -> dict[str, Any]:
     """All that the page says of one stream."""
     name = facts["dataset"]
-    images = [(figure, CAPTIONS[figure], _inline(figures / f"{name}.{figure}.svg")) for figure in drawn]
+    images = [(figure, CAPTIONS[figure], inlined(figures / f"{name}.{figure}.svg")) for figure in drawn]
     return {
         "name": name,
         "facts": facts,
@@ -69,12 +69,13 @@ def stream_view(
     }
 
 
-def _inline(path: Path) -> str:
+def inlined(path: Path) -> str:
+    """An SVG file as the source of an image."""
     return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
-def render(**context: Any) -> str:
-    """The page as HTML."""
+def render(template: str, **context: Any) -> str:
+    """A page as HTML, from one of this folder's templates."""
     loader = Environment(
         loader=PackageLoader("mtsp_ldp.report", "."),
         autoescape=select_autoescape(["jinja"]),
@@ -82,7 +83,7 @@ def render(**context: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return loader.get_template("page.html.jinja").render(note=NOTE, **context)
+    return loader.get_template(f"{template}.html.jinja").render(**context)
 
 
 def read_facts(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import polars as pl
 from mtsp_ldp.experiment import Experiment, config_digest
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.report.page import read_facts, render, stream_view
+from mtsp_ldp.report.tables import NOTE
 from mtsp_ldp.runs import versions
 from mtsp_ldp.stages.entry import Config, stage
 
@@ -30,6 +31,8 @@ def main(config: Config) -> None:
     ]
     epsilon, window = experiment.focus
     page = render(
+        "page",
+        note=NOTE,
         experiment=experiment,
         cells=len(experiment.cells),
         streams=views,

@@ -1,0 +1,145 @@
+"""A prepared stream as people look at it, and what LDP can do on it: before any run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
+from mtsp_ldp.report.figures import TRUTH
+from mtsp_ldp.report.style import look
+from mtsp_ldp.stream import Stream
+
+EPSILONS = (0.5, 1.0, 2.0, 4.0)
+WINDOWS = (10, 20, 50)
+
+
+def profile(stream: Stream) -> dict[str, float]:
+    """Sizes of a stream: ``n`` active, cells and movement.
+
+    Returns
+    -------
+    Numbers by name; ``change`` is the root mean square of a frequency's step from one timestamp to the next,
+    and ``rms`` that of a frequency itself.
+    """
+    here = stream.active > 0
+    f = stream.frequencies[here]
+    popular = np.sort(f.mean(axis=0))[::-1]
+    steps = np.diff(f, axis=0)
+    return {
+        "T": stream.length,
+        "empty timestamps": int((~here).sum()),
+        "d": stream.d,
+        "cells never seen": int((stream.counts.sum(axis=0) == 0).sum()),
+        "users": stream.users,
+        "least active": int(stream.active[here].min()),
+        "mean active": round(float(stream.active[here].mean()), 1),
+        "most active": int(stream.active.max()),
+        "share of the ten busiest cells": round(float(popular[:10].sum()), 4),
+        "change": float(np.sqrt((steps**2).mean())) if steps.size else 0.0,
+        "rms": float(np.sqrt((f**2).mean())),
+    }
+
+
+def outlook(stream: Stream, replicate: int | None = None) -> pl.DataFrame:
+    """Expected errors over ε and w: a row a mechanism with a closed form, ε and w.
+
+    Returns
+    -------
+    ``mechanism, epsilon, window``, ``deviation`` of one frequency where it is published, ``mse``, ``floor``
+    (the least error of publishing nothing) and ``wins``.
+    """
+    expected = Expectation(stream, replicate)
+    rows = [
+        {
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "window": window,
+            "deviation": expected.deviation(mechanism, epsilon, window),
+            "mse": (error := expected.error(mechanism, epsilon, window)),
+            "floor": expected.floor,
+            "wins": error < expected.floor,
+        }
+        for window in _windows(stream)
+        for mechanism in CLOSED_FORMS
+        for epsilon in EPSILONS
+    ]
+    return pl.DataFrame(rows)
+
+
+def _windows(stream: Stream) -> list[int]:
+    return [window for window in WINDOWS if window <= stream.length] or [stream.length]
+
+
+def verdicts(stream: Stream, replicate: int | None = None) -> list[str]:
+    """A sentence a window: from which ε on a stream can carry LDP, by the mechanisms of closed form."""
+    expected = Expectation(stream, replicate)
+    told = []
+    for window in _windows(stream):
+        least = {name: expected.least_epsilon(name, window) for name in CLOSED_FORMS}
+        able = {name: value for name, value in least.items() if value is not None}
+        spread = expected.deviation("lpu", 1.0, window)
+        start = f"w = {window}: at ε = 1 one frequency has a standard deviation of {spread:.2g} under LPU"
+        if not able:
+            told.append(f"{start}; hopeless: not even ε = 100 beats publishing nothing.")
+            continue
+        best = min(able, key=lambda name: able[name])
+        others = ", ".join(
+            f"{look(name).label} {'never' if least[name] is None else f'from {least[name]:.2g}'}"
+            for name in CLOSED_FORMS
+            if name != best
+        )
+        told.append(f"{start}; hopeless below ε = {able[best]:.2g} ({look(best).label}; {others}).")
+    return told
+
+
+def overview(stream: Stream, facts: Mapping[str, Any]) -> Figure:
+    """Active users, popularity, change and a map, in one figure."""
+    figure, grid = plt.subplots(2, 2, figsize=(7.2, 4.8))
+    figure.set_layout_engine("constrained")
+    here = stream.active > 0
+    f = np.where(here[:, None], stream.frequencies, 0.0)
+    times, popular = np.arange(stream.length), np.sort(f[here].mean(axis=0))[::-1]
+    sns.lineplot(x=times, y=stream.active, color=TRUTH, lw=0.8, ax=grid[0, 0])
+    grid[0, 0].set(xlabel="timestamp t", ylabel="active users", ylim=(0, None), title="Who is there")
+    sns.lineplot(x=np.arange(1, stream.d + 1), y=popular, color="#0072B2", ax=grid[0, 1])
+    grid[0, 1].set(xlabel="rank of the cell", ylabel="mean frequency", title="Popularity of cells")
+    grid[0, 1].set_xscale("log")
+    change = np.sqrt((np.diff(f, axis=0) ** 2).mean(axis=1))
+    sns.lineplot(x=times[1:], y=change, color="#D55E00", lw=0.8, ax=grid[1, 0])
+    grid[1, 0].set(
+        xlabel="timestamp t", ylabel="RMS step of a frequency", ylim=(0, None), title="Change since t - 1"
+    )
+    _map(grid[1, 1], f[here].mean(axis=0), facts)
+    return figure
+
+
+def _map(axes: Axes, means: np.ndarray, facts: Mapping[str, Any]) -> None:
+    """Mean frequency of every cell, on the map if cells have a place."""
+    cells = facts["cells"]
+    axes.set_title("Where: mean frequency")
+    axes.grid(visible=False)
+    across, up = ("lon", "lat") if "lon" in cells[0] else ("x", "y")
+    if across not in cells[0]:
+        sns.barplot(x=np.arange(means.size), y=means, color="#0072B2", ax=axes)
+        axes.set(xlabel="cell", ylabel="mean frequency", xticks=[])
+        return
+    x, y = (np.array([cell[name] for cell in cells]) for name in (across, up))
+    shade = np.sqrt(means / max(means.max(), 1e-12))
+    if facts.get("grid"):
+        wide, high = (np.diff(np.unique(values)).min() if facts["grid"] > 1 else 1.0 for values in (x, y))
+        colours = sns.color_palette("viridis", as_cmap=True)(shade)
+        for left, low, colour in zip(x - wide / 2, y - high / 2, colours, strict=True):
+            axes.add_patch(Rectangle((left, low), wide, high, color=colour, lw=0))
+        axes.set(xlim=(x.min() - wide / 2, x.max() + wide / 2), ylim=(y.min() - high / 2, y.max() + high / 2))
+    else:
+        dots = {"sizes": (4, 160), "color": "#0072B2", "alpha": 0.6, "legend": False}
+        sns.scatterplot(x=x, y=y, size=means, ax=axes, **dots)
+    names = {"lon": "longitude", "lat": "latitude"}
+    axes.set(xlabel=names.get(across, across), ylabel=names.get(up, up))

@@ -1,0 +1,60 @@
+"""inspect: what is in a prepared stream and what LDP can do on it, as a page and on the terminal."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tabulate import tabulate
+
+from mtsp_ldp.expectation import Expectation
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.report.figures import save
+from mtsp_ldp.report.page import inlined, read_facts, render
+from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
+from mtsp_ldp.report.style import look
+from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.stream import Stream
+
+
+@stage
+def main(config: Config) -> None:
+    """Look into ``dataset``: print the tables and write ``reports/streams/<dataset>.html``."""
+    name = config["dataset"]["name"]
+    path = Path(config["data"]) / "streams" / f"{name}.parquet"
+    stream, facts = Stream.read(path), read_facts(path.with_suffix(".json"))
+    sizes = {key: _shown(value) for key, value in profile(stream).items()}
+    told, table = verdicts(stream), outlook(stream)
+    rows = [
+        {"mechanism": look(mechanism).label, "window": window, "cells": part.to_dicts()}
+        for (mechanism, window), part in table.group_by("mechanism", "window", maintain_order=True)
+    ]
+    target = Path(config["reports"]) / "streams" / f"{name}.html"
+    with TemporaryDirectory() as scratch:
+        save(lambda: overview(stream, facts), Path(scratch) / name)
+        image = inlined(Path(scratch) / f"{name}.svg")
+    page = render(
+        "stream",
+        facts=facts,
+        verdicts=told,
+        floor=Expectation(stream).floor,
+        image=image,
+        epsilons=EPSILONS,
+        table=rows,
+        profile=sizes,
+    )
+    with written_whole(target) as partial:
+        partial.write_text(page, encoding="utf-8")
+    errors = [
+        [row["mechanism"], row["window"], *(_shown(cell["mse"]) for cell in row["cells"])] for row in rows
+    ]
+    heads = ["expected MSE", "w", *(f"ε = {value:g}" for value in EPSILONS)]
+    for shown in (tabulate(sizes.items(), tablefmt="plain"), tabulate(errors, headers=heads)):
+        print(shown, "", sep="\n")
+    print(*told, "", f"The page is {target}", sep="\n")
+
+
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    main()

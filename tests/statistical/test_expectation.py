@@ -1,0 +1,66 @@
+"""Expected errors against simulated ones, on every kind of stream."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mtsp_ldp import Stream, simulate
+from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
+
+REPETITIONS = 30
+
+
+@pytest.mark.parametrize("mechanism", CLOSED_FORMS)
+@pytest.mark.parametrize(
+    ("name", "epsilon", "window"), [("flights", 1.0, 20), ("city", 0.5, 10), ("log", 2.0, 7)]
+)
+def test_a_closed_form_is_the_mean_of_simulations(stream, mechanism, name, epsilon, window):
+    data = stream(name)
+    errors = [
+        (
+            (
+                simulate(
+                    data,
+                    mechanism,
+                    epsilon=epsilon,
+                    window=window,
+                    repetition=repetition,
+                    replicate=data.replicate,
+                ).frequencies
+                - data.frequencies
+            )
+            ** 2
+        ).mean()
+        for repetition in range(REPETITIONS)
+    ]
+    error = np.std(errors, ddof=1) / math.sqrt(REPETITIONS)
+    assert abs(np.mean(errors) - Expectation(data).error(mechanism, epsilon, window)) < 4 * error
+
+
+def test_the_floors_are_what_the_floors_get(stream):
+    data = stream("flights")
+    for name, floor in Expectation(data).floors.items():
+        release = simulate(data, name, epsilon=1.0, window=20)
+        assert floor == pytest.approx(((release.frequencies - data.frequencies) ** 2).mean())
+
+
+def test_the_least_epsilon_is_where_a_mechanism_meets_the_floor():
+    counts = np.full((40, 4), 100)
+    counts[:, 0] = 700
+    expected = Expectation(Stream.from_counts(counts))
+    for mechanism in CLOSED_FORMS:
+        least = expected.least_epsilon(mechanism, 10)
+        assert expected.error(mechanism, least, 10) == pytest.approx(expected.floor, rel=1e-6)
+        assert expected.error(mechanism, least / 2, 10) > expected.floor
+    # all in the same place for ever: 1/d is right, nothing beats it
+    assert Expectation(Stream.from_counts(np.full((40, 4), 100))).least_epsilon("lpu", 10) is None
+
+
+def test_empty_timestamps_are_left_out_and_with_nobody_asked_nothing_is_published():
+    counts = np.array([[3, 1], [0, 0], [3, 1]])
+    expected = Expectation(Stream.from_counts(counts))
+    assert expected.active.tolist() == [4, 4]
+    # with fewer than one to ask LPU publishes nothing: its release stays at 0
+    assert expected.error("lpu", 1.0, 10) == expected.floors["zero"]
+    assert expected.error("lbu", 1.0, 10) > expected.floors["zero"]
