@@ -28,6 +28,8 @@ ANY = "any"
 """Stands for epsilon and window in the files of the floors, which depend on neither."""
 FIGURES = ["mse_epsilon", "mse_window", "budget", "busiest", "events", "ablation"]
 """What can be drawn of a stream; the first four if an experiment does not say."""
+ASSETS = ("*.css", "*.jinja", "*.js", "*.mplstyle")
+"""What the package holds beside Python."""
 SECONDS_PER_STEP = {"flat": 1.5e-4, "tree": 7e-4}
 """Of one repetition and timestamp, measured on one core of a small server; for the estimate before a run."""
 
@@ -285,7 +287,7 @@ def code_digest(*modules: str) -> str:
         source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         digest.update(module.encode() + source.read_bytes())
         if module == "mtsp_ldp.report":
-            for asset in sorted([*path.glob("*.jinja"), *path.glob("*.mplstyle")]):
+            for asset in sorted(one for kind in ASSETS for one in path.glob(kind)):
                 digest.update(asset.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -27,7 +27,13 @@ rule tabulate:
         ratios=RATIOS,
         facts="data/streams/{dataset}.json",
     output:
-        multiext(f"{REPORT}/tables/{{dataset}}", ".csv", ".md", ".tex", ".html"),
+        multiext(f"{REPORT}/tables/{{dataset}}", ".csv", ".md", ".tex"),
+        report(
+            f"{REPORT}/tables/{{dataset}}.html",
+            caption="../report/tables.rst",
+            category="{dataset}",
+            labels={"stream": "{dataset}", "view": "tables"},
+        ),
     log:
         f"logs/{E.name}/tabulate/{{dataset}}.log",
     conda:
@@ -57,7 +63,7 @@ rule plot:
                 f"{REPORT}/figures/{{dataset}}.{figure}.png",
                 caption=f"../report/{figure}.rst",
                 category="{dataset}",
-                labels={"stream": "{dataset}", "figure": figure},
+                labels={"stream": "{dataset}", "view": figure},
             )
             for figure in E.figures
         ],
@@ -72,14 +78,61 @@ rule plot:
         "python -m mtsp_ldp.stages.plot dataset={wildcards.dataset:q} {params.overrides:q} > {log:q} 2>&1"
 
 
+rule compare:
+    "Compare the mechanisms of {E.name}, and judge the paper's claims"
+    input:
+        runs=[result(cell) for cell in E.cells],
+        summary=SUMMARY,
+        streams=expand("data/streams/{dataset}.parquet", dataset=E.dataset),
+    output:
+        report(
+            f"{REPORT}/tables/claims.csv",
+            caption="../report/claims.rst",
+            category="all streams",
+            labels={"stream": "all", "view": "claims"},
+        ),
+        report(
+            f"{REPORT}/tables/ranks.csv",
+            caption="../report/ranks.rst",
+            category="all streams",
+            labels={"stream": "all", "view": "mean ranks"},
+        ),
+        report(
+            f"{REPORT}/tables/profiles.csv",
+            caption="../report/profiles.rst",
+            category="all streams",
+            labels={"stream": "all", "view": "performance profiles"},
+        ),
+        f"{REPORT}/tables/claims.md",
+    log:
+        f"logs/{E.name}/compare.log",
+    conda:
+        "../../environment.yml"
+    params:
+        overrides=grid.as_overrides(E),
+        claims=grid.config_digest((grid.CONFIG / "claims.yaml").read_text()),
+        code=grid.stage_digest("compare"),
+    shell:
+        "python -m mtsp_ldp.stages.compare {params.overrides:q} > {log:q} 2>&1"
+
+
 rule publish:
     "Write the page of {E.name}"
     input:
         summary=SUMMARY,
+        streams=expand("data/streams/{dataset}.parquet", dataset=E.dataset),
         facts=expand("data/streams/{dataset}.json", dataset=E.dataset),
+        runs=[
+            result(E.focus_cell(dataset, name))
+            for dataset in E.dataset
+            for name in E.names
+        ],
         tables=expand(f"{REPORT}/tables/{{dataset}}.html", dataset=E.dataset),
+        comparison=multiext(
+            f"{REPORT}/tables/", "claims.csv", "ranks.csv", "profiles.csv"
+        ),
         figures=expand(
-            f"{REPORT}/figures/{{dataset}}.{{figure}}.svg",
+            f"{REPORT}/figures/{{dataset}}.{{figure}}.png",
             figure=E.figures,
             dataset=E.dataset,
         ),

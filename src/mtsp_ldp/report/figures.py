@@ -44,6 +44,12 @@ class Run:
     frequencies: np.ndarray
 
 
+def read_run(stem: Path, size: tuple[int, int]) -> Run:
+    """The trace and the release that a job wrote at ``<stem>.trace.parquet`` and ``.release.parquet``."""
+    released = pl.read_parquet(f"{stem}.release.parquet")["frequency"].to_numpy()
+    return Run(pl.read_parquet(f"{stem}.trace.parquet"), released.reshape(size))
+
+
 @dataclass(frozen=True)
 class Material:
     """All that figures of one stream are drawn from."""

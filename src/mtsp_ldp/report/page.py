@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from mtsp_ldp.report.style import FLOORS, look
@@ -20,6 +21,8 @@ CAPTIONS = {
     "events": "Event detection: F1 for three period lengths, and ROC curves (straight: a constant release).",
     "ablation": "One part changed at a time; bars are 95 % intervals of ratios paired by repetition.",
 }
+EXPLORED = {"mse_epsilon", "mse_window", "budget"}
+"""Figures that the page's own charts show."""
 
 
 def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> dict[str, Any]:
@@ -52,26 +55,38 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
 def stream_view(
     summary: pl.DataFrame,
     facts: Mapping[str, Any],
-    figures: Path,
+    folder: Path,
     drawn: list[str],
-    table: Path,
     focus: tuple[float, int],
 ) -> dict[str, Any]:
-    """All that the page says of one stream."""
+    """All that the page says of one stream in words, tables and pictures."""
     name = facts["dataset"]
-    images = [(figure, CAPTIONS[figure], inlined(figures / f"{name}.{figure}.svg")) for figure in drawn]
+    pictures = {
+        figure: folder / "figures" / f"{name}.{figure}.png" for figure in drawn if figure not in EXPLORED
+    }
     return {
         "name": name,
         "facts": facts,
         "answer": answer(summary, name, *focus),
-        "figures": images,
-        "table": table.read_text(encoding="utf-8"),
+        "figures": [(figure, CAPTIONS[figure], inlined(pictures[figure])) for figure in pictures],
+        "table": (folder / "tables" / f"{name}.html").read_text(encoding="utf-8"),
     }
 
 
 def inlined(path: Path) -> str:
-    """An SVG file as the source of an image."""
-    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
+    """A picture as the source of an image."""
+    kind = {".svg": "svg+xml", ".png": "png"}[path.suffix]
+    return f"data:image/{kind};base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def script() -> str:
+    """Vega, Vega-Lite and vega-embed, as one script for a page."""
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """Data for a script element: no closing tag can be in it."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def render(template: str, **context: Any) -> str:

@@ -42,6 +42,7 @@ def profile(stream: Stream) -> dict[str, float]:
         "mean active": round(float(stream.active[here].mean()), 1),
         "most active": int(stream.active.max()),
         "share of the ten busiest cells": round(float(popular[:10].sum()), 4),
+        "share of the busiest tenth of the cells": round(float(popular[: max(stream.d // 10, 1)].sum()), 4),
         "change": float(np.sqrt((steps**2).mean())) if steps.size else 0.0,
         "rms": float(np.sqrt((f**2).mean())),
     }

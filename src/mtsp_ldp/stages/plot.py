@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.report.figures import Material, Run, draw
+from mtsp_ldp.report.figures import Material, Run, draw, read_run
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stream import Stream
@@ -22,8 +22,7 @@ def main(config: Config) -> None:
 
     def run(mechanism: str) -> Run:
         stem = data / "runs" / experiment.name / experiment.focus_cell(name, mechanism).stem
-        released = pl.read_parquet(f"{stem}.release.parquet")["frequency"].to_numpy()
-        return Run(pl.read_parquet(f"{stem}.trace.parquet"), released.reshape(facts["T"], facts["d"]))
+        return read_run(stem, (facts["T"], facts["d"]))
 
     epsilon, window = experiment.focus
     material = Material(

@@ -6,10 +6,14 @@ import polars as pl
 
 from mtsp_ldp.experiment import Experiment, config_digest
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.report.page import read_facts, render, stream_view
+from mtsp_ldp.report.figures import read_run
+from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
+from mtsp_ldp.report.payload import View, payload
+from mtsp_ldp.report.style import look
 from mtsp_ldp.report.tables import NOTE
 from mtsp_ldp.runs import versions
 from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.stream import Stream
 
 
 @stage
@@ -18,24 +22,40 @@ def main(config: Config) -> None:
     experiment, data = Experiment(**config["experiment"]), Path(config["data"])
     folder = Path(config["reports"]) / experiment.name
     summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
-    views = [
-        stream_view(
-            summary,
-            read_facts(data / "streams" / f"{name}.json"),
-            folder / "figures",
-            experiment.figures,
-            folder / "tables" / f"{name}.html",
-            experiment.focus,
-        )
-        for name in experiment.dataset
-    ]
+    facts = {name: read_facts(data / "streams" / f"{name}.json") for name in experiment.dataset}
+    publishers = [name for name in experiment.names if name not in experiment.floors]
+
+    def view(dataset: str) -> View:
+        size = (facts[dataset]["T"], facts[dataset]["d"])
+        cells = {name: experiment.focus_cell(dataset, name) for name in publishers if "." not in name}
+        runs = {
+            name: read_run(data / "runs" / experiment.name / cell.stem, size) for name, cell in cells.items()
+        }
+        return View(Stream.read(data / "streams" / f"{dataset}.parquet"), facts[dataset], runs)
+
+    profiles = pl.read_csv(folder / "tables" / "profiles.csv")
+    ranks = pl.read_csv(folder / "tables" / "ranks.csv").filter(pl.col("release") == "raw")
     epsilon, window = experiment.focus
     page = render(
         "page",
         note=NOTE,
         experiment=experiment,
         cells=len(experiment.cells),
-        streams=views,
+        streams=[
+            stream_view(summary, facts[name], folder, experiment.figures, experiment.focus)
+            for name in experiment.dataset
+        ],
+        data=as_json(payload(summary, {name: view(name) for name in facts}, experiment.focus, profiles)),
+        vega=script(),
+        claims=pl.read_csv(folder / "tables" / "claims.csv").to_dicts(),
+        ranks={
+            "rows": [
+                (look(name).label, rank) for name, rank in ranks.select("mechanism", "rank").iter_rows()
+            ],
+            "streams": ranks["streams"][0],
+            "p_value": ranks["friedman_p"].cast(pl.Float64)[0],
+            "critical": ranks["nemenyi_difference"].cast(pl.Float64)[0],
+        },
         epsilon=epsilon,
         window=window,
         command=f"snakemake --cores all --config experiment={experiment.name}",

@@ -7,15 +7,8 @@ import polars as pl
 from mtsp_ldp.experiment import Experiment
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.report.page import read_facts
-from mtsp_ldp.report.tables import (
-    ablation_blocks,
-    as_html,
-    as_latex,
-    as_markdown,
-    blocks,
-    errors,
-    query_blocks,
-)
+from mtsp_ldp.report.tables import ablation_blocks, blocks, errors, query_blocks
+from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
 from mtsp_ldp.stages.entry import Config, stage
 
 

@@ -1,0 +1,226 @@
+"""The paper's claims, each a predicate on the results: holds, fails, mixed (and where), or not decided here.
+
+No claim is worded so that it must hold, and none is judged by eye: a cell counts for or against a claim only
+where the 95 % interval of the paired comparison excludes a tie.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from mtsp_ldp.report.comparison import PLACE, paired
+from mtsp_ldp.report.style import BASELINES, FLOORS
+
+SKEWED = 0.5
+"""A stream is skewed if a tenth of its cells (at least one) holds this share of the users."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What claims are judged on.
+
+    Attributes
+    ----------
+    scores
+        Of all repetitions.
+    movement
+        By stream: root mean square step of a frequency from one timestamp to the next, relative to the
+        frequencies' own.
+    concentration
+        By stream: share of the users in the busiest tenth of the cells.
+    """
+
+    scores: pl.DataFrame
+    movement: Mapping[str, float]
+    concentration: Mapping[str, float]
+
+    def has(self, *mechanisms: str) -> bool:
+        """Whether all of these were run."""
+        return set(mechanisms) <= set(self.scores["mechanism"].unique())
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the results say of a claim.
+
+    Attributes
+    ----------
+    id, says, source
+        Of the claim.
+    verdict
+        ``holds`` (no cell against it and at least half for it), ``fails`` (some against, none for it),
+        ``mixed``, or ``not decided``.
+    numbers
+        Counts and sizes, in words.
+    where
+        For and against, by stream.
+    """
+
+    id: str
+    says: str
+    source: str
+    verdict: str
+    numbers: str
+    where: str
+
+
+def judge(claims: list[dict[str, Any]], evidence: Evidence) -> list[Verdict]:
+    """The verdicts on all claims, in their order.
+
+    Raises
+    ------
+    ValueError
+        Naming a claim of unknown kind.
+    """
+    verdicts = []
+    for claim in claims:
+        if claim["kind"] not in KINDS:
+            raise ValueError(f"claims.yaml: {claim['id']}: kind={claim['kind']!r}: one of {', '.join(KINDS)}")
+        votes = KINDS[claim["kind"]](claim, evidence)
+        verdicts.append(Verdict(claim["id"], claim["says"], claim["source"], *_told(votes)))
+    return verdicts
+
+
+def _told(votes: pl.DataFrame) -> tuple[str, str, str]:
+    """Verdict, numbers and places of votes ``dataset, better, value``."""
+    if votes.is_empty():
+        return "not decided", "the mechanisms, streams or budgets that it compares were not run here", ""
+    count = Counter(votes["better"].to_list())
+    yes, no = count[True], count[False]
+    if not yes and not no:
+        verdict = "not decided"
+    elif not no and 2 * yes >= votes.height:
+        verdict = "holds"
+    elif not yes:
+        verdict = "fails"
+    else:
+        verdict = "mixed"
+    numbers = f"for {yes}, against {no}, open {count[None]} of {votes.height}; {_sizes(votes)}"
+    places = [
+        f"{name}: {part['better'].sum()} for, {(~part['better'].drop_nulls()).sum()} against of {part.height}"
+        for (name,), part in votes.group_by("dataset", maintain_order=True)
+    ]
+    return verdict, numbers, "; ".join(places)
+
+
+def _sizes(votes: pl.DataFrame) -> str:
+    low, middle, high = (votes["value"].quantile(q, "nearest") for q in (0.0, 0.5, 1.0))
+    return f"{votes['unit'][0]} {middle:.2g} in the median, {low:.2g} to {high:.2g}"
+
+
+_VOTE = {"dataset": pl.String, "better": pl.Boolean, "value": pl.Float64, "unit": pl.String}
+_EMPTY = pl.DataFrame(schema=_VOTE)
+
+
+def _votes(table: pl.DataFrame, unit: str) -> pl.DataFrame:
+    return table.select("dataset", "better", "value", unit=pl.lit(unit))
+
+
+def _better(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
+    """The first of each pair against the second."""
+    query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
+    unit = "ratio" if measure == "mse" else "difference"
+    scores = evidence.scores
+    if "epsilon" in claim:
+        scores = scores.filter(pl.col("epsilon") >= claim["epsilon"])
+    tables = [
+        _votes(paired(scores, first, second, query, measure), unit)
+        for first, second in claim["pairs"]
+        if evidence.has(first, second)
+    ]
+    votes = pl.concat([_EMPTY, *tables])
+    if claim.get("on") == "skewed":
+        skewed = [name for name, share in evidence.concentration.items() if share >= SKEWED]
+        votes = votes.filter(pl.col("dataset").is_in(skewed))
+    return votes.sort("dataset", maintain_order=True)
+
+
+def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
+    """The best of these mechanisms against the best of the others, in each cell."""
+    query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
+    ours = [name for name in claim["mechanisms"] if evidence.has(name)]
+    others = [name for name in BASELINES if evidence.has(name)]
+    if not ours or not others:
+        return _EMPTY
+    means = (
+        evidence.scores.filter(
+            pl.col("query") == query, pl.col("measure") == measure, pl.col("release") == "raw"
+        )
+        .filter(pl.col("value").is_finite())
+        .group_by(*PLACE, "mechanism")
+        .agg(pl.col("value").mean())
+        .sort(*PLACE, "value", "mechanism", descending=[False] * 3 + [measure != "mse", False])
+    )
+    best = [
+        means.filter(pl.col("mechanism").is_in(side)).group_by(PLACE, maintain_order=True).first()
+        for side in (ours, others)
+    ]
+    duels = best[0].join(best[1], on=PLACE, suffix="_other", maintain_order="left")
+    unit = "ratio to the best other" if measure == "mse" else "difference to the best other"
+    rows = [_EMPTY]
+    for (first, second), cells in duels.group_by("mechanism", "mechanism_other", maintain_order=True):
+        compared = paired(evidence.scores, str(first), str(second), query, measure)
+        rows.append(_votes(compared.join(cells, on=PLACE, how="semi"), unit))
+    return pl.concat(rows).sort("dataset", maintain_order=True)
+
+
+def _trend(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
+    """A mechanism's error at the largest value of an axis against its error at the smallest."""
+    axis, name = claim["along"], claim["mechanism"]
+    other = {"window": "epsilon", "epsilon": "window"}[axis]
+    scores = evidence.scores.filter(pl.col("mechanism") == name)
+    ends = scores.select(pl.col(axis).min().alias("low"), pl.col(axis).max().alias("high"))
+    if scores.is_empty() or ends["low"][0] == ends["high"][0]:
+        return _EMPTY
+    sides = {"small": ends["low"][0], "large": ends["high"][0]}
+    both = [
+        scores.filter(pl.col(axis) == value).with_columns(
+            pl.lit(side).alias("mechanism"), pl.lit(0, scores.schema[axis]).alias(axis)
+        )
+        for side, value in sides.items()
+    ]
+    compared = paired(pl.concat(both), "small", "large").with_columns(value=1 / pl.col("value"))
+    return _votes(compared.sort("dataset", other), f"error at the largest {axis} / at the smallest")
+
+
+def _sampling(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
+    """LSP's rank on the stablest stream, and on the one that moves most."""
+    means = (
+        evidence.scores.filter(
+            pl.col("query") == "frequency",
+            pl.col("measure") == "mse",
+            pl.col("release") == "raw",
+            ~pl.col("mechanism").is_in(FLOORS),
+            ~pl.col("mechanism").str.contains(".", literal=True),
+        )
+        .group_by(*PLACE, "mechanism")
+        .agg(pl.col("value").mean())
+    )
+    names = sorted(set(means["dataset"]), key=lambda name: evidence.movement[name])
+    if not evidence.has("lsp") or len(names) < 2:
+        return _EMPTY
+    place = means.with_columns(value=pl.col("value").rank().over(PLACE), last=pl.len().over(PLACE)).filter(
+        pl.col("mechanism") == "lsp"
+    )
+    ends = ((names[0], pl.lit(1)), (names[-1], pl.col("last")))
+    sides = [
+        place.filter(pl.col("dataset") == name).with_columns(better=pl.col("value") == rank)
+        for name, rank in ends
+    ]
+    return pl.concat([_votes(side.sort(PLACE), "rank of LSP") for side in sides])
+
+
+KINDS: dict[str, Callable[[Mapping[str, Any], Evidence], pl.DataFrame]] = {
+    "better": _better,
+    "best": _best,
+    "trend": _trend,
+    "sampling": _sampling,
+}
+
+
+def as_rows(verdicts: list[Verdict]) -> pl.DataFrame:
+    """Verdicts as a table."""
+    return pl.DataFrame([vars(verdict) for verdict in verdicts])

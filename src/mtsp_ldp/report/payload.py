@@ -1,0 +1,184 @@
+"""What the page's script is given: results, one run of each mechanism and its spending, in little room."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mtsp_ldp.report.figures import Run
+from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.stream import Stream
+
+RELEASES = ["raw", "simplex"]
+MEASURES = {
+    ("frequency", "mse"): ("MSE of frequencies", True),
+    ("frequency", "mae"): ("mean absolute error of frequencies", True),
+    ("counting_1", "mse"): ("MSE of counting queries, Δ = 1", True),
+    ("counting_10", "mse"): ("MSE of counting queries, Δ = 10", True),
+    ("range_short", "mse"): ("MSE of ranges up to d/16", True),
+    ("range_medium", "mse"): ("MSE of ranges up to d/4", True),
+    ("range_long", "mse"): ("MSE of ranges up to d", True),
+    ("box", "mse"): ("MSE of boxes on the map", True),
+    ("event_12_count", "f1_macro"): ("F1 of events on counts, Δ = 12", False),
+    ("event_12_share", "f1_macro"): ("F1 of events relative to n_t, Δ = 12", False),
+    ("event_12_count", "auc_macro"): ("AUC of events on counts, Δ = 12", False),
+}
+"""What the explorer offers: (query, measure), its words, and whether its axis is logarithmic."""
+ROOM = 4_000_000
+"""Bytes for released frequencies; beyond, only every so many-th timestamp is shown."""
+_DASHES: dict[str, list[int]] = {"-": [], "--": [6, 3], ":": [2, 2], "-.": [7, 2, 2, 2]}
+_SHAPES = {
+    "s": "square",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "D": "diamond",
+    "o": "circle",
+    "P": "cross",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """What the page shows of one stream.
+
+    Attributes
+    ----------
+    stream, facts
+        The truth, and what prepare wrote beside it.
+    runs
+        Repetition 0 of each mechanism that reads data, at the focus.
+    """
+
+    stream: Stream
+    facts: Mapping[str, Any]
+    runs: Mapping[str, Run]
+
+
+def payload(
+    summary: pl.DataFrame, views: Mapping[str, View], focus: tuple[float, int], profiles: pl.DataFrame
+) -> dict[str, Any]:
+    """Everything the page draws, as one object of plain numbers and strings.
+
+    Parameters
+    ----------
+    summary
+        Means and intervals of the experiment.
+    views
+        By stream.
+    focus
+        The ε and w of the runs that are shown.
+    profiles
+        ``mechanism, factor, share``.
+    """
+    names = ordered(summary["mechanism"].unique().to_list())
+    releases = [name for name in RELEASES if name in set(summary["release"])]
+    here = set(summary.select("query", "measure").unique().rows())
+    measures = [key for key in MEASURES if key in here]
+    size = sum(2 * view.stream.counts.size * (len(view.runs) + 1) for view in views.values()) * 4 / 3
+    stride = max(int(np.ceil(size / ROOM)), 1)
+    return {
+        "order": list(views),
+        "releases": releases,
+        "focus": {"epsilon": focus[0], "window": focus[1]},
+        "mechanisms": {name: _look(name) for name in names},
+        "measures": [{"title": MEASURES[key][0], "log": MEASURES[key][1]} for key in measures],
+        "results": _results(summary, list(views), names, releases, measures),
+        "streams": {name: _shown(view, focus[1], stride) for name, view in views.items()},
+        "profiles": [list(row) for row in profiles.select("mechanism", "factor", "share").iter_rows()],
+    }
+
+
+def _look(name: str) -> dict[str, Any]:
+    style = look(name)
+    return {
+        "label": style.label,
+        "colour": style.colour,
+        "dash": _DASHES[style.dash],
+        "shape": _SHAPES.get(style.marker, "circle"),
+        "floor": name in FLOORS,
+    }
+
+
+def _results(
+    summary: pl.DataFrame,
+    streams: list[str],
+    names: list[str],
+    releases: list[str],
+    measures: list[tuple[str, str]],
+) -> list[list[float | None]]:
+    """Rows of places in the lists, and numbers of four digits."""
+    kinds = {key: place for place, key in enumerate(measures)}
+    kept = summary.filter(pl.struct("query", "measure").is_in([{"query": q, "measure": m} for q, m in kinds]))
+    digits = [pl.col(name).round_sig_figs(4) for name in ("mean", "low", "high")]
+    return [
+        [
+            streams.index(row["dataset"]),
+            names.index(row["mechanism"]),
+            row["epsilon"],
+            row["window"],
+            releases.index(row["release"]),
+            kinds[row["query"], row["measure"]],
+            *(
+                None if row[name] is None or row[name] != row[name] else row[name]
+                for name in ("mean", "low", "high")
+            ),
+            row["repetitions"],
+        ]
+        for row in kept.with_columns(digits).iter_rows(named=True)
+    ]
+
+
+def _shown(view: View, window: int, stride: int) -> dict[str, Any]:
+    stream, facts = view.stream, view.facts
+    cells = facts["cells"]
+    across, up = ("lon", "lat") if "lon" in cells[0] else ("x", "y")
+    placed = across in cells[0]
+    names = [cell.get("airport") or cell["name"] for cell in cells]
+    layout = "grid" if placed and facts.get("grid") else "points" if placed else "bars"
+    truth = np.nan_to_num(stream.frequencies[::stride])
+    return {
+        "title": facts["title"],
+        "length": stream.length,
+        "d": stream.d,
+        "stride": stride,
+        "origin": facts.get("origin"),
+        "slot_minutes": facts.get("slot_minutes"),
+        "layout": layout,
+        "side": facts.get("grid"),
+        "cells": [
+            [*([cell[across], cell[up]] if placed else [0, 0]), name]
+            for cell, name in zip(cells, names, strict=True)
+        ],
+        "active": (stream.active[::stride] * stream.replicate).tolist(),
+        "events": [
+            {"label": _event(event, names), "start": event["start"], "end": event["end"]}
+            for event in facts.get("events", [])
+        ],
+        "truth": _packed(truth),
+        "releases": {name: _packed(run.frequencies[::stride]) for name, run in view.runs.items()},
+        "budgets": {name: _spent(run.trace, window) for name, run in view.runs.items()},
+    }
+
+
+def _event(event: Mapping[str, Any], names: list[str]) -> str:
+    return f"{event['kind']} at {names[event['cell']]}"
+
+
+def _packed(values: npt.NDArray[np.float64]) -> dict[str, Any]:
+    """Numbers as 16-bit integers times a scale: a ten-thousandth of the largest is seen."""
+    scale = float(np.abs(values).max(initial=0.0)) / 32767 or 1.0
+    whole = np.rint(values / scale).astype("<i2")
+    return {"scale": scale, "bytes": base64.b64encode(whole.tobytes()).decode()}
+
+
+def _spent(trace: pl.DataFrame, window: int) -> list[str]:
+    """Shares of the two parts, and their sum over the window, at each timestamp."""
+    first, second = (trace[name].to_numpy() for name in ("share_1", "share_2"))
+    sums = np.cumsum(np.r_[0.0, first + second])
+    start = np.maximum(np.arange(first.size) + 1 - window, 0)
+    parts = (first, second, sums[1:] - sums[start])
+    return [base64.b64encode(part.astype("<f4").tobytes()).decode() for part in parts]

@@ -1,0 +1,104 @@
+"""Tables as Markdown (tabulate), LaTeX and HTML (pandas' Styler): the same marks, the floors set apart."""
+
+import html
+import re
+from collections.abc import Iterable
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+from tabulate import tabulate
+
+from mtsp_ldp.report.tables import BEST, CLOSE, LOSES, NOTE, Block
+
+_SIGNS = {
+    "ε": r"$\varepsilon$",
+    "Δ": r"$\Delta$",
+    "τ": r"$\tau$",
+    "≤": r"$\leq$",
+    "×": r"$\times$",
+    "–": "--",
+    "†": r"$^\dagger$",
+}
+_CSS = {BEST: "font-weight: bold", CLOSE: "text-decoration: underline"}
+
+
+def as_markdown(parts: Iterable[Block], title: str) -> str:
+    """All tables as GitHub Markdown."""
+    lines = [f"# {title}", "", NOTE, ""]
+    for block in parts:
+        rows = [[row.label, *map(_emphasised, row.values, row.marks)] for row in block.rows]
+        table = tabulate(rows, headers=["mechanism", *block.heads], tablefmt="github", disable_numparse=True)
+        lines += [f"## {block.title}", "", *([table, ""] if block.rows else [])]
+    return "\n".join(lines)
+
+
+def _emphasised(value: str, marks: set[str]) -> str:
+    text = value + ("†" if LOSES in marks else "")
+    return f"**{text}**" if BEST in marks else f"<u>{text}</u>" if CLOSE in marks else text
+
+
+def as_latex(parts: Iterable[Block], title: str) -> str:
+    """All tables as LaTeX, each a ``tabular`` under a comment with its title; needs booktabs only."""
+    lines = [f"% {title}. {NOTE}", r"% needs \usepackage{booktabs}"]
+    for block in parts:
+        lines.append(f"% {block.title}")
+        if block.rows:
+            columns = "l" + "r" * len(block.heads)
+            table = _styled(block, "latex").to_latex(hrules=True, convert_css=True, column_format=columns)
+            lines.append(_floors_apart(table, block))
+    text = "\n".join(lines)
+    for sign, code in _SIGNS.items():
+        text = text.replace(sign, code)
+    return text
+
+
+def _floors_apart(table: str, block: Block) -> str:
+    first = next((row.label for row in block.rows if row.floor), None)
+    lines = table.splitlines()
+    if first is not None and not block.rows[0].floor:
+        place = next(number for number, line in enumerate(lines) if line.startswith(first))
+        lines.insert(place, r"\midrule")
+    return "\n".join(lines) + "\n"
+
+
+def as_html(parts: Iterable[Block]) -> str:
+    """All tables as HTML: the means open, the rest folded."""
+    pieces = []
+    for number, block in enumerate(parts):
+        title = html.escape(block.title)
+        if not block.rows:
+            pieces.append(f"<p>{title}.</p>")
+            continue
+        styler = _styled(block, "html")
+        classes = [
+            [" ".join(sorted(marks | ({"floor"} if row.floor else set()))) for marks in row.marks]
+            for row in block.rows
+        ]
+        styler.set_td_classes(pd.DataFrame(classes, index=styler.index, columns=styler.columns))
+        table = styler.to_html(table_uuid=f"t{number}", cell_ids=False)
+        opened = "" if block.folded else " open"
+        body = re.sub(r' id="T_[^"]*"', "", table.partition("</style>")[2].strip())
+        pieces.append(
+            f"<details{opened}><summary>{title}</summary><div class='scroll' tabindex='0' role='region' "
+            f"aria-label='{title}'>{body}</div></details>"
+        )
+    return "\n".join(pieces) + "\n"
+
+
+def _styled(block: Block, escape: str) -> Styler:
+    values = [
+        [value + ("†" if LOSES in marks else "") for value, marks in zip(row.values, row.marks, strict=True)]
+        for row in block.rows
+    ]
+    heads = pd.Index(block.heads, name="mechanism")
+    frame = pd.DataFrame(values, index=[row.label for row in block.rows], columns=heads)
+    styler = frame.style.format(escape=escape)
+    for axis in (0, 1):
+        styler = styler.format_index(escape=escape, axis=axis)
+    if escape == "html":  # there the page's style sheet marks
+        return styler
+    css = [
+        ["; ".join(_CSS[mark] for mark in sorted(marks & set(_CSS))) for marks in row.marks]
+        for row in block.rows
+    ]
+    return styler.apply(lambda _: pd.DataFrame(css, index=frame.index, columns=frame.columns), axis=None)

@@ -1,0 +1,65 @@
+"""compare: verdicts on the paper's claims, mean ranks and performance profiles of an experiment.
+
+Writes ``claims``, ``ranks`` and ``profiles`` below ``reports/<experiment>/tables``, as csv, and claims as
+Markdown.
+"""
+
+from pathlib import Path
+
+import polars as pl
+import yaml
+from tabulate import tabulate
+
+from mtsp_ldp.experiment import CONFIG, Experiment
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.report.claims import Evidence, as_rows, judge
+from mtsp_ldp.report.comparison import profiles, ranking
+from mtsp_ldp.report.stream_view import profile
+from mtsp_ldp.report.summary import read_scores
+from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.stream import Stream
+
+FACTORS = [round(10 ** (step / 10), 4) for step in range(31)]
+
+
+@stage
+def main(config: Config) -> None:
+    """Compare the mechanisms of ``experiment``."""
+    experiment, data = Experiment(**config["experiment"]), Path(config["data"])
+    runs, movement, concentration = data / "runs" / experiment.name, {}, {}
+    for name in experiment.dataset:
+        sizes = profile(Stream.read(data / "streams" / f"{name}.parquet"))
+        movement[name] = sizes["change"] / max(sizes["rms"], 1e-300)
+        concentration[name] = sizes["share of the busiest tenth of the cells"]
+    scores = read_scores(runs / f"{cell.stem}.parquet" for cell in experiment.cells)
+    claims = yaml.safe_load((CONFIG / "claims.yaml").read_text(encoding="utf-8"))
+    verdicts = as_rows(judge(claims, Evidence(scores, movement, concentration)))
+    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
+    ranked = [(release, ranking(summary, release)) for release in ("raw", "simplex")]
+    ranks = pl.concat(
+        found.ranks.with_columns(
+            release=pl.lit(release),
+            streams=pl.lit(found.streams),
+            friedman_p=pl.lit(found.p_value, pl.Float64),
+            nemenyi_difference=pl.lit(found.critical, pl.Float64),
+        )
+        for release, found in ranked
+    )
+    shown = tabulate(
+        verdicts.select("says", "source", "verdict", "numbers", "where").rows(),
+        headers=["claim", "source", "verdict", "numbers", "where"],
+        tablefmt="github",
+    )
+    texts = {
+        "claims.csv": verdicts.write_csv(),
+        "claims.md": f"# Claims, judged on {experiment.name}\n\n{shown}\n",
+        "ranks.csv": ranks.write_csv(),
+        "profiles.csv": profiles(summary, FACTORS).write_csv(),
+    }
+    for name, text in texts.items():
+        with written_whole(Path(config["reports"]) / experiment.name / "tables" / name) as partial:
+            partial.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
