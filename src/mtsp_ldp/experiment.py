@@ -26,8 +26,8 @@ CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 ANY = "any"
 """Stands for epsilon and window in the files of the floors, which depend on neither."""
-FIGURES = ["mse_epsilon", "mse_window", "budget", "busiest", "events", "ablation"]
-"""What can be drawn of a stream; the first four if an experiment does not say."""
+FIGURES = ["mse_epsilon", "mse_window", "mse_column", "budget", "busiest", "events", "ablation"]
+"""What can be drawn of a stream; the first five if an experiment does not say."""
 ASSETS = ("*.css", "*.jinja", "*.js", "*.mplstyle")
 """What the package holds beside Python."""
 SECONDS_PER_STEP = {"flat": 1.5e-4, "tree": 7e-4}
@@ -69,7 +69,7 @@ class Experiment:
     window: list[int]
     repetitions: int
     seed: int
-    figures: list[str] = field(default_factory=lambda: list(FIGURES[:4]))
+    figures: list[str] = field(default_factory=lambda: list(FIGURES[:5]))
     vary: list[str] = field(default_factory=list)
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
 

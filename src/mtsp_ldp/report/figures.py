@@ -1,13 +1,7 @@
-"""Figures, drawn with seaborn on Agg: the same bytes twice."""
+"""Figures of one stream, drawn with seaborn on Agg: the same bytes twice."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import matplotlib as mpl
-
-mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,66 +12,30 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from mtsp_ldp import queries
-from mtsp_ldp.files import written_whole
-from mtsp_ldp.release import Release
-from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.report.canvas import (
+    ONE_COLUMN,
+    TRUTH,
+    TWO_COLUMNS,
+    Material,
+    add_legend,
+    apart,
+    below,
+    label_axes,
+    panels,
+    save,
+)
+from mtsp_ldp.report.event_figures import events
+from mtsp_ldp.report.style import look, ordered
 from mtsp_ldp.report.summary import with_floors
 from mtsp_ldp.report.tables import PARTS
-from mtsp_ldp.scoring import Scorer, Watch
-from mtsp_ldp.stream import Stream
-
-STYLE = Path(__file__).with_name("report.mplstyle")
-_METADATA: dict[str, dict[str, Any]] = {
-    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": "mtsp-ldp"},
-    "svg": {"Date": None, "Creator": "mtsp-ldp"},
-    "png": {"Software": "mtsp-ldp"},
-}
-TRUTH = "#111111"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a figure sees of one run: its trace and its release, ``(T, d)`` frequencies."""
-
-    trace: pl.DataFrame
-    frequencies: np.ndarray
-
-
-def read_run(stem: Path, size: tuple[int, int]) -> Run:
-    """The trace and the release that a job wrote at ``<stem>.trace.parquet`` and ``.release.parquet``."""
-    released = pl.read_parquet(f"{stem}.release.parquet")["frequency"].to_numpy()
-    return Run(pl.read_parquet(f"{stem}.trace.parquet"), released.reshape(size))
-
-
-@dataclass(frozen=True)
-class Material:
-    """All that figures of one stream are drawn from."""
-
-    title: str
-    facts: Mapping[str, Any]
-    summary: pl.DataFrame
-    ratios: pl.DataFrame
-    epsilon: float
-    window: int
-    stream: Callable[[], Stream]
-    run: Callable[[str], Run]
-
-    @property
-    def mechanisms(self) -> list[str]:
-        """Those of the summary, in the order of every legend."""
-        return ordered(self.summary["mechanism"].unique().to_list())
-
-    @property
-    def publishers(self) -> list[str]:
-        """The mechanisms that read data."""
-        return [name for name in self.mechanisms if name not in FLOORS]
 
 
 def error_curves(material: Material, axis: str) -> Figure:
     """MSE of frequencies against epsilon or window; a column a value of the other, a row a release."""
     other = {"epsilon": "window", "window": "epsilon"}[axis]
     table = with_floors(material.summary.filter(pl.col("query") == "frequency", pl.col("measure") == "mse"))
+    columns = table[other].n_unique()
+    height = min(2.3, max(1.7, TWO_COLUMNS / columns))
     grid = sns.relplot(
         data=table.sort("mechanism", axis).to_dict(as_series=False),
         x=axis,
@@ -91,8 +49,8 @@ def error_curves(material: Material, axis: str) -> Figure:
         kind="line",
         errorbar=None,
         legend=False,
-        height=2.3,
-        aspect=1.0,
+        height=height,
+        aspect=TWO_COLUMNS / columns / height,
         facet_kws={"sharey": True, "sharex": True},
     )
     names = {"epsilon": "privacy budget ε", "window": "window w (timestamps)"}
@@ -104,9 +62,42 @@ def error_curves(material: Material, axis: str) -> Figure:
     means = table["mean"].drop_nulls().to_numpy()
     grid.set(yscale="log", ylim=(means.min() / 2, means.max() * 2))
     grid.set_axis_labels(names[axis], "MSE of frequencies")
+    grid.figure.set_layout_engine("constrained")
     add_legend(grid.figure, material.mechanisms)
-    grid.figure.suptitle(f"{material.title}: error against {names[axis]}", y=1.02, fontsize=9)
+    grid.figure.suptitle(f"{material.title}: error against {names[axis]}", fontsize=9)
     return grid.figure  # type: ignore[no-any-return]
+
+
+def error_column(material: Material) -> Figure:
+    """MSE of raw frequencies against epsilon at one window, a column wide; each line has its name."""
+    table = with_floors(material.summary).filter(
+        pl.col("query") == "frequency",
+        pl.col("measure") == "mse",
+        pl.col("release") == "raw",
+        pl.col("window") == material.window,
+    )
+    figure, axes = plt.subplots(figsize=(ONE_COLUMN, 3.0))
+    figure.set_layout_engine("constrained")
+    ends: dict[str, float] = {}
+    for name in material.mechanisms:
+        rows, style = table.filter(pl.col("mechanism") == name).sort("epsilon"), look(name)
+        line = {"color": style.colour, "ls": style.dash, "marker": style.marker, "mec": "none"}
+        sns.lineplot(x=rows["epsilon"], y=rows["mean"], ax=axes, **line)
+        axes.fill_between(rows["epsilon"], rows["low"], rows["high"], color=style.colour, alpha=0.15, lw=0)
+        ends[name] = float(rows["mean"][-1])
+    axes.set(yscale="log", xlabel="privacy budget ε", ylabel="MSE of frequencies")
+    axes.set_title(f"{material.title}, w = {material.window}")
+    low, high = axes.get_ylim()
+    for name, height in apart(ends, (high / low) ** (1 / 22)).items():
+        axes.annotate(
+            look(name).label,
+            (1.02, height),
+            xycoords=axes.get_yaxis_transform(),
+            fontsize=6.5,
+            va="center",
+            color=look(name).colour,
+        )
+    return figure
 
 
 def _dress(axes: Axes, part: pl.DataFrame, axis: str, mechanisms: list[str]) -> None:
@@ -121,7 +112,7 @@ def _dress(axes: Axes, part: pl.DataFrame, axis: str, mechanisms: list[str]) -> 
 
 def budget(material: Material) -> Figure:
     """Shares spent per t, and their sum over the window under its limit."""
-    figure, axes = _panels(len(material.publishers))
+    figure, axes = panels(len(material.publishers))
     for name, panel in zip(material.publishers, axes, strict=False):
         trace = material.run(name).trace
         first, second = trace["share_1"].to_numpy(), trace["share_2"].to_numpy()
@@ -136,14 +127,14 @@ def budget(material: Material) -> Figure:
         published = int((second > 0).sum())
         panel.set_title(f"{look(name).label}: {published} publications")
         panel.set_ylim(0, 1.08)
-    _finish(figure, axes, "timestamp t", "share of the window")
+    label_axes(figure, "timestamp t", "share of the window")
     handles = [
         Line2D([], [], color="#555555", lw=1.5, label="publication at t"),
         Line2D([], [], color="#bbbbbb", lw=4, label="dissimilarity at t"),
         Line2D([], [], color=TRUTH, lw=0.9, label=f"sum over the last w = {material.window}"),
         Line2D([], [], color="#cc0000", lw=0.8, ls="--", label="limit (ε)"),
     ]
-    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4)
+    below(figure, handles, columns=4)
     figure.suptitle(
         f"{material.title}: the window as it was spent (ε = {material.epsilon:g}, repetition 0)",
         fontsize=9,
@@ -162,7 +153,7 @@ def busiest(material: Material) -> Figure:
         centre = int(material.facts["events"][0]["start"])
         cell = int(material.facts["events"][0]["cell"])
     steps = np.arange(max(centre - 60, 0), min(centre + 60, stream.length))
-    figure, axes = _panels(len(material.publishers))
+    figure, axes = panels(len(material.publishers))
     for name, panel in zip(material.publishers, axes, strict=False):
         released = material.run(name).frequencies[steps, cell] * active[steps]
         panel.plot(steps, counts[steps, cell], color=TRUTH, lw=1.0)
@@ -170,12 +161,12 @@ def busiest(material: Material) -> Figure:
         panel.set_title(look(name).label)
     top = float(counts[steps, cell].max())
     axes[0].set_ylim(-0.6 * top, 2.0 * top)
-    _finish(figure, axes, "timestamp t", "users in the cell")
+    label_axes(figure, "timestamp t", "users in the cell")
     handles = [
         Line2D([], [], color=TRUTH, lw=1, label="true"),
         Line2D([], [], color="#0072B2", lw=1, label="as released (raw; cut off at the axes)"),
     ]
-    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
+    below(figure, handles, columns=2)
     label = material.facts["cells"][cell]
     figure.suptitle(
         f"{material.title}: cell {label.get('airport') or label['name']} "
@@ -183,73 +174,6 @@ def busiest(material: Material) -> Figure:
         fontsize=9,
     )
     return figure
-
-
-def events(material: Material) -> Figure:
-    """F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
-    stream = material.stream()
-    scorer = Scorer(stream, stream.replicate)
-    table = with_floors(material.summary).filter(
-        pl.col("epsilon") == material.epsilon,
-        pl.col("window") == material.window,
-        pl.col("release") == "raw",
-        pl.col("measure") == "f1_macro",
-    )
-    figure, axes = plt.subplots(2, 2, figsize=(7.2, 5.6), sharex="col", sharey="col", squeeze=False)
-    for row, on in enumerate(("count", "share")):
-        _f1(axes[row, 0], table.filter(pl.col("query").str.ends_with(on)), material.mechanisms)
-        axes[row, 0].set_title(f"F1, events on {on}s")
-        watch = max((w for w in scorer.watches if w.relative == (on == "share")), key=lambda w: w.delta)
-        for name in material.mechanisms:
-            x, y = _curve(scorer, watch, material.run(name).frequencies, stream)
-            axes[row, 1].plot(x, y, color=look(name).colour, ls=look(name).dash)
-        axes[row, 1].plot([0, 1], [0, 1], color="#cccccc", lw=0.8, zorder=0)
-        axes[row, 1].set_title(f"ROC, {on}s, Δ = {watch.delta} ({int(watch.happens.sum())} true events)")
-        axes[row, 1].set_ylabel("true positive rate")
-        axes[row, 0].set_ylabel("F1, mean over cells")
-    axes[1, 0].set_xlabel("period length Δ (timestamps)")
-    axes[1, 1].set_xlabel("false positive rate")
-    figure.set_layout_engine("constrained")
-    add_legend(figure, material.mechanisms)
-    title = f"{material.title}: events (ε = {material.epsilon:g}, w = {material.window}, raw)"
-    figure.suptitle(title, fontsize=9)
-    return figure
-
-
-def _f1(axes: Axes, table: pl.DataFrame, mechanisms: list[str]) -> None:
-    for place, name in enumerate(mechanisms):
-        rows = table.filter(pl.col("mechanism") == name).with_columns(
-            delta=pl.col("query").str.split("_").list.get(1).cast(pl.Int32)
-        )
-        rows = rows.sort("delta")
-        shift = (place - len(mechanisms) / 2) * 0.16
-        x, y = rows["delta"].to_numpy() + shift, rows["mean"].to_numpy()
-        error = np.nan_to_num((rows["high"] - rows["mean"]).to_numpy().astype(float))
-        style = look(name)
-        marker = style.marker or "_"
-        axes.errorbar(x, y, yerr=error, color=style.colour, marker=marker, ls="", elinewidth=0.8, ms=3.5)
-    axes.set_xticks([3, 6, 12])
-
-
-def _curve(
-    scorer: Scorer, watch: Watch, frequencies: np.ndarray, stream: Stream
-) -> tuple[np.ndarray, np.ndarray]:
-    """False and true positive rates as the pooled threshold falls."""
-    release = Release(
-        frequencies,
-        np.arange(stream.length),
-        scorer.truth.active,
-        pl.DataFrame({"t": np.arange(stream.length)}),
-    )
-    change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
-    score = ((change - watch.thresholds) / watch.scale)[watch.defined].ravel()
-    yes = watch.happens[watch.defined].ravel()
-    levels = np.unique(score)[::-1]
-    found = [
-        (score[part].size - np.searchsorted(np.sort(score[part]), levels, side="left")) / part.sum()
-        for part in (~yes, yes)
-    ]
-    return np.r_[0, found[0]], np.r_[0, found[1]]
 
 
 def ablation(material: Material) -> Figure:
@@ -264,7 +188,7 @@ def ablation(material: Material) -> Figure:
     ]
     variants = table["variant"].unique(maintain_order=True).to_list()
     figure, axes = plt.subplots(
-        1, len(shown), figsize=(7.2, 0.27 * len(variants) + 1.2), sharey=True, squeeze=False
+        1, len(shown), figsize=(TWO_COLUMNS, 0.27 * len(variants) + 1.2), sharey=True, squeeze=False
     )
     bases = ordered(table["base"].unique().to_list())
     for panel, (query, measure) in zip(axes[0], shown, strict=True):
@@ -300,7 +224,7 @@ def ablation(material: Material) -> Figure:
         Line2D([], [], color=["#E69F00", "#0072B2"][i % 2], marker="so"[i % 2], ls="", label=look(b).label)
         for i, b in enumerate(bases)
     ]
-    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
+    below(figure, handles, columns=2)
     title = (
         f"{material.title}: what each part is worth (ε = {material.epsilon:g}, w = {material.window}, raw)"
     )
@@ -308,43 +232,10 @@ def ablation(material: Material) -> Figure:
     return figure
 
 
-def _panels(number: int) -> tuple[Figure, list[Axes]]:
-    columns = 3
-    rows = -(-number // columns)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=(7.2, 1.5 * rows + 0.3), sharex=True, sharey=True, squeeze=False
-    )
-    axes = list(grid.ravel())
-    for spare in axes[number:]:
-        spare.set_visible(False)
-    figure.set_layout_engine("constrained")
-    return figure, axes
-
-
-def _finish(figure: Figure, axes: list[Axes], x: str, y: str) -> None:
-    figure.supxlabel(x, fontsize=8)
-    figure.supylabel(y, fontsize=8)
-
-
-def add_legend(figure: Figure, mechanisms: list[str]) -> None:
-    """The legend of mechanisms, below the figure."""
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=look(name).colour,
-            ls=look(name).dash,
-            marker=look(name).marker,
-            label=look(name).label,
-        )
-        for name in mechanisms
-    ]
-    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=6)
-
-
 FIGURES: dict[str, Callable[[Material], Figure]] = {
     "mse_epsilon": lambda material: error_curves(material, "epsilon"),
     "mse_window": lambda material: error_curves(material, "window"),
+    "mse_column": error_column,
     "budget": budget,
     "busiest": busiest,
     "events": events,
@@ -355,13 +246,3 @@ FIGURES: dict[str, Callable[[Material], Figure]] = {
 def draw(name: str, material: Material, stem: Path) -> None:
     """Draw a figure of a stream and write it; see `save`."""
     save(lambda: FIGURES[name](material), stem)
-
-
-def save(make: Callable[[], Figure], stem: Path) -> None:
-    """Make a figure in the house style and write ``<stem>.pdf``, ``.svg`` and ``.png``, whole."""
-    plt.style.use(STYLE)
-    figure = make()
-    for form, metadata in _METADATA.items():
-        with written_whole(stem.with_name(f"{stem.name}.{form}")) as partial:
-            figure.savefig(partial, format=form, metadata=metadata)
-    plt.close(figure)

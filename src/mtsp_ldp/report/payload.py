@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from mtsp_ldp.report.figures import Run
+from mtsp_ldp.report.canvas import Run
 from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.stream import Stream
 

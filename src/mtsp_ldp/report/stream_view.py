@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
-from mtsp_ldp.report.figures import TRUTH
+from mtsp_ldp.report.canvas import TRUTH
 from mtsp_ldp.report.style import look
 from mtsp_ldp.stream import Stream
 

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from tabulate import tabulate
 
-from mtsp_ldp.report.figures import add_legend
+from mtsp_ldp.report.canvas import TWO_COLUMNS, add_legend, apart
 from mtsp_ldp.report.style import look, ordered
 
 Tables = Mapping[str, pl.DataFrame]
@@ -18,7 +18,7 @@ _QUANTITIES = {"mse": ("errors", "MSE of frequencies"), "seconds": ("seconds", "
 
 def growth(tables: Tables) -> Figure:
     """Error and time against size, log-log, with the fitted slope at the end of each line."""
-    figure, grid = plt.subplots(2, 3, figsize=(7.6, 5.0), sharex="col", sharey="row")
+    figure, grid = plt.subplots(2, 3, figsize=(TWO_COLUMNS, 5.0), sharex="col", sharey="row")
     slopes = {(a, q, m): s for a, q, m, s, _ in tables["slopes"].iter_rows()}
     theory = {(a, q): t for a, q, _, _, t in tables["slopes"].iter_rows()}
     names = ordered(tables["errors"]["mechanism"].unique().to_list())
@@ -34,7 +34,7 @@ def growth(tables: Tables) -> Figure:
                 axes.plot(means["size"], means[quantity], ms=3, **line)
                 ends[name] = float(means[quantity][-1])
             right = max(part["size"].to_list()) * 1.25
-            for name, height in _apart(ends).items():
+            for name, height in apart(ends, 1.6).items():
                 text = f"{slopes[axis, quantity, name]:+.2f}"
                 axes.text(right, height, text, fontsize=6, va="center", color=look(name).colour)
             axes.set(xscale="log", yscale="log")
@@ -48,21 +48,11 @@ def growth(tables: Tables) -> Figure:
     return figure
 
 
-def _apart(ends: Mapping[str, float], gap: float = 1.6) -> dict[str, float]:
-    """Heights of labels on a log axis, each at least ``gap`` times the one below it."""
-    heights: dict[str, float] = {}
-    floor = 0.0
-    for name, end in sorted(ends.items(), key=lambda item: item[1]):
-        heights[name] = max(end, floor)
-        floor = heights[name] * gap
-    return heights
-
-
 def grouping(tables: Tables) -> Figure:
     """Share of new groups and error of the release, publication by publication."""
     table = tables["groups"]
     signals = table["signal"].unique(maintain_order=True).to_list()
-    figure, grid = plt.subplots(2, len(signals), figsize=(9.6, 4.2), sharex=True, sharey="row")
+    figure, grid = plt.subplots(2, len(signals), figsize=(TWO_COLUMNS, 3.6), sharex=True, sharey="row")
     for column, signal in enumerate(signals):
         part = table.filter(pl.col("signal") == signal)
         for row, quantity in enumerate(("breaks", "mse")):
@@ -84,7 +74,7 @@ def grouping(tables: Tables) -> Figure:
     handles, labels = grid[0, 0].get_legend_handles_labels()
     grid[0, 0].get_legend().remove()
     figure.set_layout_engine("constrained")
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4)
+    figure.legend(handles, labels, loc="outside lower center", ncol=4)
     figure.suptitle("Grouping on known signals (noise of standard deviation σ = 1)", fontsize=9)
     return figure
 

@@ -79,7 +79,7 @@ def as_html(parts: Iterable[Block]) -> str:
         opened = "" if block.folded else " open"
         body = re.sub(r' id="T_[^"]*"', "", table.partition("</style>")[2].strip())
         pieces.append(
-            f"<details{opened}><summary>{title}</summary><div class='scroll' tabindex='0' role='region' "
+            f"<details{opened}><summary>{title}</summary><div class='scroll' tabindex='0' role='group' "
             f"aria-label='{title}'>{body}</div></details>"
         )
     return "\n".join(pieces) + "\n"

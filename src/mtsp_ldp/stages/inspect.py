@@ -7,7 +7,7 @@ from tabulate import tabulate
 
 from mtsp_ldp.expectation import Expectation
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.report.figures import save
+from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.page import inlined, read_facts, render
 from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
 from mtsp_ldp.report.style import look

@@ -6,7 +6,7 @@ import polars as pl
 
 from mtsp_ldp.experiment import Experiment, config_digest
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.report.figures import read_run
+from mtsp_ldp.report.canvas import read_run
 from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
 from mtsp_ldp.report.payload import View, payload
 from mtsp_ldp.report.style import look

@@ -6,7 +6,7 @@ Growth and grouping come with a figure.
 from pathlib import Path
 
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.report.figures import save
+from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.study_figures import FIGURES, as_markdown_tables
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.studies import STUDIES

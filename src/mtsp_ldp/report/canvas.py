@@ -1,0 +1,130 @@
+"""What all figures share: sizes for print, material, legends, and files that are the same bytes twice."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.stream import Stream
+
+STYLE = Path(__file__).with_name("report.mplstyle")
+ONE_COLUMN, TWO_COLUMNS = 3.4, 7.1
+"""Widths of a page's columns, in inches."""
+_METADATA: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": "mtsp-ldp"},
+    "svg": {"Date": None, "Creator": "mtsp-ldp"},
+    "png": {"Software": "mtsp-ldp"},
+}
+TRUTH = "#111111"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a figure sees of one run: its trace and its release, ``(T, d)`` frequencies."""
+
+    trace: pl.DataFrame
+    frequencies: np.ndarray
+
+
+def read_run(stem: Path, size: tuple[int, int]) -> Run:
+    """The trace and the release that a job wrote at ``<stem>.trace.parquet`` and ``.release.parquet``."""
+    released = pl.read_parquet(f"{stem}.release.parquet")["frequency"].to_numpy()
+    return Run(pl.read_parquet(f"{stem}.trace.parquet"), released.reshape(size))
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that figures of one stream are drawn from."""
+
+    title: str
+    facts: Mapping[str, Any]
+    summary: pl.DataFrame
+    ratios: pl.DataFrame
+    epsilon: float
+    window: int
+    stream: Callable[[], Stream]
+    run: Callable[[str], Run]
+
+    @property
+    def mechanisms(self) -> list[str]:
+        """Those of the summary, in the order of every legend."""
+        return ordered(self.summary["mechanism"].unique().to_list())
+
+    @property
+    def publishers(self) -> list[str]:
+        """The mechanisms that read data."""
+        return [name for name in self.mechanisms if name not in FLOORS]
+
+
+def panels(number: int) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels that share their axes, three in a row."""
+    columns = 3
+    rows = -(-number // columns)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=(TWO_COLUMNS, 1.5 * rows + 0.3), sharex=True, sharey=True, squeeze=False
+    )
+    axes = list(grid.ravel())
+    for spare in axes[number:]:
+        spare.set_visible(False)
+    figure.set_layout_engine("constrained")
+    return figure, axes
+
+
+def label_axes(figure: Figure, x: str, y: str) -> None:
+    """One label for all x axes and one for all y axes."""
+    figure.supxlabel(x, fontsize=8)
+    figure.supylabel(y, fontsize=8)
+
+
+def add_legend(figure: Figure, mechanisms: list[str]) -> None:
+    """The legend of mechanisms, below the figure."""
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=look(name).colour,
+            ls=look(name).dash,
+            marker=look(name).marker,
+            label=look(name).label,
+        )
+        for name in mechanisms
+    ]
+    below(figure, handles, columns=6)
+
+
+def below(figure: Figure, handles: list[Line2D], columns: int) -> None:
+    """A legend under the figure, in room of its own."""
+    figure.legend(handles=handles, loc="outside lower center", ncol=columns)
+
+
+def apart(ends: Mapping[str, float], gap: float) -> dict[str, float]:
+    """Heights of labels on a log axis, each at least ``gap`` times the one below it."""
+    heights: dict[str, float] = {}
+    floor = 0.0
+    for name, end in sorted(ends.items(), key=lambda item: item[1]):
+        heights[name] = max(end, floor)
+        floor = heights[name] * gap
+    return heights
+
+
+def save(make: Callable[[], Figure], stem: Path) -> None:
+    """Make a figure in the house style and write ``<stem>.pdf``, ``.svg`` and ``.png``, whole."""
+    plt.style.use(STYLE)
+    figure = make()
+    for form, metadata in _METADATA.items():
+        with written_whole(stem.with_name(f"{stem.name}.{form}")) as partial:
+            figure.savefig(partial, format=form, metadata=metadata)
+    plt.close(figure)
