@@ -50,8 +50,9 @@ function explore() {
     { field: "label", title: "mechanism" }, { field: "x", title: axis === "epsilon" ? "ε" : "w" }, { field: "mean", title: "mean", format: ".3g" },
     { field: "low", title: "95 % from", format: ".3g" }, { field: "high", title: "to", format: ".3g" }, { field: "repetitions", title: "repetitions" },
   ];
+  const description = `${kind.title} against ${title} on ${data.streams[$("stream").value].title}, released ${$("release").value}, ${$("other").selectedOptions[0].text}; the values are in the table below`;
   draw("explorer", {
-    width: "container", height: 330, data: { values },
+    description, width: "container", height: 330, data: { values },
     encoding: { x: { field: "x", type: "quantitative", title, scale: { zero: false }, axis: { values: xs } }, color: { field: "label", type: "nominal", scale: scale("colour"), legend: null } },
     layer: [
       { mark: { type: "area", opacity: 0.14 }, encoding: { y: { ...y, field: "low" }, y2: { field: "high" } } },
@@ -59,8 +60,6 @@ function explore() {
       { mark: { type: "point", filled: true, size: 70, opacity: 1 }, encoding: { y, shape: { field: "label", type: "nominal", scale: scale("shape"), legend: null }, tooltip } },
     ],
   });
-  const text = `${kind.title} against ${title} on ${data.streams[$("stream").value].title}, released ${$("release").value}, ${$("other").selectedOptions[0].text}`;
-  $("explorer").setAttribute("aria-label", `${text}; the values are in the table below`);
   const table = $("values");
   table.replaceChildren();
   const head = table.createTHead().insertRow();
@@ -200,7 +199,7 @@ function budget() {
   const values = Array.from(first, (share, t) => ({ t, first: share, both: share + second[t], sum: sums[t] }));
   const y = { type: "quantitative", title: "share of the window", scale: { domain: [0, 1.05] } };
   draw("budget", {
-    width: "container", height: 240, data: { values }, encoding: { x: { field: "t", type: "quantitative", title: "timestamp t", axis: { tickCount: 8 }, scale: { nice: false } } },
+    description: `Share of the window that ${data.mechanisms[run.mechanism].label} spends at each timestamp, and its sum over the window`, width: "container", height: 240, data: { values }, encoding: { x: { field: "t", type: "quantitative", title: "timestamp t", axis: { tickCount: 8 }, scale: { nice: false } } },
     layer: [
       { mark: { type: "rule", color: ink, strokeWidth: 1.2 }, transform: [{ filter: "datum.both > datum.first" }], encoding: { y: { ...y, field: "first" }, y2: { field: "both" } } },
       { mark: { type: "area", color: "#999", opacity: 0.7, interpolate: "step" }, encoding: { y: { ...y, field: "first" } } },
@@ -230,7 +229,7 @@ function profile() {
   const values = data.profiles.map(([mechanism, factor, share]) => ({ label: data.mechanisms[mechanism].label, factor, share }));
   const labels = names.map((name) => data.mechanisms[name].label), looks = names.map((name) => data.mechanisms[name]);
   draw("profiles", {
-    width: "container", height: 260, data: { values },
+    description: "Share of cells in which a mechanism's MSE is within a factor of the least", width: "container", height: 260, data: { values },
     mark: { type: "line", interpolate: "step-after", strokeWidth: 2 },
     encoding: {
       x: { field: "factor", type: "quantitative", title: "factor of the least MSE of a cell", scale: { type: "log" } },

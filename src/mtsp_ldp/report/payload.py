@@ -17,7 +17,6 @@ RELEASES = ["raw", "simplex"]
 MEASURES = {
     ("frequency", "mse"): ("MSE of frequencies", True),
     ("frequency", "mae"): ("mean absolute error of frequencies", True),
-    ("counting_1", "mse"): ("MSE of counting queries, Δ = 1", True),
     ("counting_10", "mse"): ("MSE of counting queries, Δ = 10", True),
     ("range_short", "mse"): ("MSE of ranges up to d/16", True),
     ("range_medium", "mse"): ("MSE of ranges up to d/4", True),
