@@ -19,13 +19,12 @@ from mtsp_ldp.datasets.base import Dataset, configured
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import digest_text
 from mtsp_ldp.mechanisms.registry import find
+from mtsp_ldp.runs import ANY
 from mtsp_ldp.simulation import check_epsilon, check_options, check_window
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
-ANY = "any"
-"""Stands for epsilon and window in the files of the floors, which depend on neither."""
 FIGURES = ["mse_epsilon", "mse_window", "mse_column", "budget", "busiest", "events", "ablation"]
 """What can be drawn of a stream; the first five if an experiment does not say."""
 ASSETS = ("*.css", "*.jinja", "*.js", "*.mplstyle")
@@ -45,7 +44,7 @@ def base_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One job of the grid. ``epsilon`` and ``window`` are "any" for a floor."""
+    """One mechanism at one budget and window on one stream. Both are "any" for a floor."""
 
     dataset: str
     mechanism: str
@@ -70,6 +69,7 @@ class Experiment:
     repetitions: int
     seed: int
     figures: list[str] = field(default_factory=lambda: list(FIGURES[:5]))
+    batch: list[str] = field(default_factory=list, repr=False)  # changes no result, so it enters no digest
     vary: list[str] = field(default_factory=list)
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -91,11 +91,11 @@ class Experiment:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Every job, floors once per stream."""
+        """The whole grid, floors once per stream."""
         return [cell for dataset in self.dataset for cell in self.cells_of(dataset)]
 
     def cells_of(self, dataset: str, mechanism: str | None = None) -> list[Cell]:
-        """The jobs of one stream, or of one mechanism on it."""
+        """The cells of one stream, or of one mechanism on it."""
         names = self.names if mechanism is None else [mechanism]
         return [
             Cell(dataset, name, epsilon, window)
@@ -110,13 +110,13 @@ class Experiment:
         return self.epsilon[len(self.epsilon) // 2], self.window[len(self.window) // 2]
 
     def focus_cell(self, dataset: str, mechanism: str) -> Cell:
-        """The job of a mechanism at the focus."""
+        """The cell of a mechanism at the focus."""
         if mechanism in self.floors:
             return Cell(dataset, mechanism, ANY, ANY)
         return Cell(dataset, mechanism, *self.focus)
 
     def seconds(self, cells: Iterable[Cell], cores: int) -> float:
-        """About how long these jobs take on so many cores."""
+        """About how long these cells take on so many cores."""
         work = 0.0
         for cell in cells:
             kind = find(base_of(cell.mechanism)).kind
@@ -308,10 +308,13 @@ def dataset_digest(name: str, stage: str) -> str:
 
 
 def as_overrides(experiment: Experiment) -> list[str]:
-    """The Hydra overrides that give a later stage this experiment; variants stay in its file."""
+    """The Hydra overrides that give a later stage this experiment; variants stay in its file.
+
+    ``batch`` is not among them: how cells were shared out over jobs is no business of a later stage.
+    """
     keys = [f"experiment={experiment.name}"]
     for name, value in asdict(experiment).items():
-        if name != "variants":
+        if name not in ("variants", "batch"):
             text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
             keys.append(f"++experiment.{name}={text}")
     return keys

@@ -14,6 +14,8 @@ from mtsp_ldp.scoring import Scorer
 from mtsp_ldp.simulation import simulate
 from mtsp_ldp.stream import Stream
 
+ANY = "any"
+"""Stands for epsilon and window in the files of the floors, which depend on neither."""
 RELEASES = ("raw", "simplex")
 SCHEMA = {
     "dataset": pl.String,

@@ -11,38 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from clones import copy, planned, results, run, snakemake
+
 pytestmark = pytest.mark.xdist_group("workflow")  # one finished run serves them all
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def run(folder, *arguments, module="snakemake"):
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def snakemake(folder, *arguments, cores=2):
-    done = run(folder, "--cores", str(cores), "--config", "experiment=smoke", *arguments)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stderr + done.stdout
-
-
-def copy(target):
-    wanted = ["Snakefile", "workflow", "config", "src", "profiles", "environment.yml", "pyproject.toml"]
-    target.mkdir()
-    for name in wanted:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        else:
-            shutil.copy(source, target / name)
-    return target
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +21,6 @@ def finished(tmp_path_factory):
     folder = copy(tmp_path_factory.mktemp("one") / "a clone's folder")
     output = snakemake(folder)
     return folder, output
-
-
-def results(folder):
-    kinds = {".parquet", ".json", ".csv", ".md", ".tex", ".svg", ".pdf", ".html"}
-    places = [folder / "data", folder / "reports"]
-    files = [path for place in places for path in place.rglob("*") if path.suffix in kinds]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def planned(folder, *arguments):
-    """How many jobs of each rule a dry run would start."""
-    done = run(folder, "--dry-run", "--cores", "2", "--config", "experiment=smoke", *arguments)
-    assert done.returncode == 0, done.stderr[-3000:]
-    lines = [line.split() for line in done.stdout.splitlines() + done.stderr.splitlines()]
-    return {
-        line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit() and line[0] != "total"
-    }
 
 
 def test_it_says_what_it_will_do_and_where_the_page_is(finished):

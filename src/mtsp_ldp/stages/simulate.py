@@ -1,32 +1,57 @@
-"""simulate: all repetitions of one mechanism at one epsilon and window on one stream, scored."""
+"""simulate: a mechanism on a stream, all repetitions, scored, at one or several epsilons and windows."""
 
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from mtsp_ldp.files import digest_file, digest_text
-from mtsp_ldp.runs import run_cell, write_cell
+from mtsp_ldp.runs import ANY, run_cell, write_cell
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stream import Stream
 
 
 @stage
 def main(config: Config) -> None:
-    """Simulate ``mechanism`` on ``dataset``; write the three files of ``output``, or print the scores."""
+    """Simulate ``mechanism`` on ``dataset``; write the three files of ``output``, or print the scores.
+
+    ``epsilon`` and ``window`` may be lists: then each cell has its own files, and ``output`` says with
+    ``{epsilon}`` and ``{window}`` where they differ. The stream is read once.
+    """
     name, mechanism = config["dataset"]["name"], config["mechanism"]
     path = Path(config["data"]) / "streams" / f"{name}.parquet"
-    stream = Stream.read(path)
-    given = {key: config[key] for key in ("epsilon", "window", "repetitions", "seed", "label")}
-    options = mechanism.get("options") or {}
-    scores, release = run_cell(stream, mechanism["name"], options, **given)
-    if config["output"] is None:
-        print(scores.drop("dataset").write_csv())
-        return
-    provenance = {
-        "config_digest": digest_text(repr((mechanism, given)))[:16],
-        "code_digest": config["code"] or "by hand",
-        "stream_digest": digest_file(path)[:16],
-        "replicate": str(stream.replicate),
-    }
-    write_cell(Path(config["output"]), scores, release, provenance)
+    common = {key: config[key] for key in ("repetitions", "seed", "label")}
+    cells = [
+        {"epsilon": epsilon, "window": window, **common}
+        for epsilon, window in product(_listed(config["epsilon"]), _listed(config["window"]))
+    ]
+    stems = [_stem(config["output"], cell) for cell in cells]
+    if len(set(stems)) < len(cells) and config["output"] is not None:
+        raise ValueError(f"output={config['output']!r}: with lists, {{epsilon}} and {{window}} in it")
+    stream, stream_digest = Stream.read(path), digest_file(path)[:16]
+    for stem, cell in zip(stems, cells, strict=True):
+        scores, release = run_cell(stream, mechanism["name"], mechanism.get("options") or {}, **cell)
+        if stem is None:
+            print(scores.drop("dataset").write_csv())
+            continue
+        provenance = {
+            "config_digest": digest_text(repr((mechanism, cell)))[:16],
+            "code_digest": config["code"] or "by hand",
+            "stream_digest": stream_digest,
+            "replicate": str(stream.replicate),
+        }
+        write_cell(stem, scores, release, provenance)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _stem(output: str | None, cell: Config) -> Path | None:
+    if output is None:
+        return None
+    for key in ("epsilon", "window"):
+        output = output.replace(f"{{{key}}}", ANY if cell[key] is None else str(cell[key]))
+    return Path(output)
 
 
 if __name__ == "__main__":
