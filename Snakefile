@@ -7,6 +7,7 @@
 config/README.md explains every key.
 """
 
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -53,10 +54,14 @@ rule all:
 
 onstart:
     todo = [cell for cell in E.cells if not Path(result(cell)).exists()]
-    minutes = E.seconds(todo, workflow.cores or 1) / 60
+    settings = (
+        workflow.resource_settings
+    )  # a cluster has nodes, and no cores of its own here
+    places = settings.nodes or settings.cores or 1
+    minutes = E.seconds(todo, places) / 60
     print(
         f"{E.name}: {len(E.cells)} cells, {len(E.cells) - len(todo)} done; "
-        f"the others take about {minutes:.1f} minutes on {workflow.cores} cores",
+        f"the others take about {minutes:.1f} minutes on {places} cores",
         file=sys.stderr,
     )
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,6 +59,51 @@ def snakemake(folder, *arguments, cores=2, targets=()):
     done = run(folder, *targets, "--cores", str(cores), "--config", "experiment=smoke", *arguments)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stderr + done.stdout
+
+
+class Background:
+    """A program that goes on while the test does, and whose lines can be awaited."""
+
+    def __init__(self, *command, **given):
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            **given,
+        )
+        self.lines = []
+        self._news = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            with self._news:
+                self.lines.append(line.rstrip("\n"))
+                self._news.notify_all()
+        with self._news:
+            self.lines.append(None)  # it closed its output
+            self._news.notify_all()
+
+    def await_lines(self, words, count=1, timeout=120):
+        """Wait until so many lines hold the words; False if the program ended before."""
+
+        def there():
+            return sum(words in line for line in self.lines if line) >= count
+
+        with self._news:
+            met = self._news.wait_for(lambda: there() or None in self.lines, timeout)
+            assert met, f"no {count} lines with {words!r} in {timeout} s: {self.lines[-20:]}"
+            return there()
+
+    def finish(self, timeout=300):
+        """Wait for its end; its exit code and all that it said."""
+        code = self.process.wait(timeout)
+        self._reader.join(timeout)
+        self.process.stdout.close()
+        return code, "\n".join(line for line in self.lines if line is not None)
 
 
 def results(folder):

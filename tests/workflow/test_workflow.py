@@ -17,10 +17,12 @@ pytestmark = pytest.mark.xdist_group("workflow")  # one finished run serves them
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    folder = copy(tmp_path_factory.mktemp("one") / "a clone's folder")
-    output = snakemake(folder)
-    return folder, output
+def finished(reference, tmp_path_factory):
+    """A finished clone of this module's own, to edit."""
+    folder, output = reference
+    own = tmp_path_factory.mktemp("own") / "a clone's folder"
+    shutil.copytree(folder, own)
+    return own, output.replace(str(folder), str(own))
 
 
 def test_it_says_what_it_will_do_and_where_the_page_is(finished):

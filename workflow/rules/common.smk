@@ -15,10 +15,13 @@ def result(cell):
     return f"{RUNS}/{cell.stem}.parquet"
 
 
-def raw_receipt(wildcards):
+def receipt_of(dataset):
     """The receipt of the raw files that a stream is made of."""
-    name = grid.load_dataset(wildcards.dataset).raw_name
-    return f"data/raw/{name}/receipt.json"
+    return f"data/raw/{grid.load_dataset(dataset).raw_name}/receipt.json"
+
+
+def raw_receipt(wildcards):
+    return receipt_of(wildcards.dataset)
 
 
 def files(suffix):
@@ -45,3 +48,20 @@ def values(key):
 def focus_results(wildcards):
     """The runs that figures look into, one per mechanism."""
     return [result(E.focus_cell(wildcards.dataset, name)) for name in E.names]
+
+
+def megabytes(wildcards, input, attempt):
+    """Memory of a job: measured 110 MB for Python, and 18 MB for a megabyte of stream; twice that is asked."""
+    return attempt * int(400 + 40 * input.size_mb)
+
+
+def minutes(wildcards, input, attempt):
+    """Time limit of a job that takes seconds for a megabyte of input."""
+    return attempt * int(15 + input.size_mb)
+
+
+def simulate_minutes(wildcards, input, attempt):
+    """Time limit of a simulation: ten times what its cells take here, by the stream's length and size."""
+    cells = E.cells_of(wildcards.dataset, wildcards.mechanism)
+    jobs = len(cells) // math.prod(map(len, BATCHED.values())) or 1
+    return attempt * int(15 + input.size_mb + 10 * E.seconds(cells, jobs) / 60)

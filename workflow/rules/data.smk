@@ -1,6 +1,17 @@
 """From published raw data to canonical streams (data/streams/<dataset>.parquet and .json)."""
 
 
+# nodes of a cluster often have no network, the machine that submits has
+localrules:
+    fetch,
+
+
+rule fetch_all:
+    "The raw files of every stream of {E.name}"
+    input:
+        sorted({receipt_of(name) for name in E.dataset}),
+
+
 rule fetch:
     "Fetch the raw files of {wildcards.dataset}"
     output:
@@ -27,6 +38,9 @@ rule prepare:
         f"logs/{E.name}/prepare/{{dataset}}.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt * 2000,
+        runtime=lambda wildcards, attempt: attempt * 30,
     params:
         config=lambda wildcards: grid.config_digest(
             grid.dataset_config(wildcards.dataset)

@@ -12,6 +12,9 @@ rule summarize:
         f"logs/{E.name}/summarize.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=minutes,
     params:
         experiment=grid.config_digest(E),
         overrides=grid.as_overrides(E),
@@ -38,6 +41,9 @@ rule tabulate:
         f"logs/{E.name}/tabulate/{{dataset}}.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
         code=grid.stage_digest("tabulate"),
@@ -71,6 +77,9 @@ rule plot:
         f"logs/{E.name}/plot/{{dataset}}.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
         code=grid.stage_digest("plot"),
@@ -142,6 +151,9 @@ rule publish:
         f"logs/{E.name}/publish.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
         code=grid.stage_digest("publish"),
@@ -158,6 +170,9 @@ rule study:
         "logs/studies/{study}.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt * 2000,
+        runtime=lambda wildcards, attempt: attempt * 60,
     params:
         code=grid.stage_digest("study"),
         config=grid.config_digest(grid.dataset_config("city")),

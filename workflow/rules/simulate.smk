@@ -20,6 +20,9 @@ rule simulate:
         window=NUMBER,
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=simulate_minutes,
     params:
         epsilon=values("epsilon"),
         window=values("window"),
