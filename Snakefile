@@ -16,6 +16,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 from mtsp_ldp import experiment as grid
+from mtsp_ldp.alive import clear_stale_locks
 from mtsp_ldp.datasets.source import Permission
 
 min_version("9.19")
@@ -32,6 +33,9 @@ try:
     grid.check_sources(E, Path("data"), permission)
 except ValueError as error:
     raise WorkflowError(str(error)) from None
+
+if workflow.is_main_process:  # and no job of it, whose Snakemake may have died
+    alive = clear_stale_locks(Path.cwd())
 
 # jobs run this very Python, whether or not its environment is activated; permissions are no parameter of a
 # rule: to grant them later makes nothing anew
