@@ -8,6 +8,7 @@ config/README.md explains every key.
 """
 
 import math
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -58,10 +59,12 @@ rule all:
 
 onstart:
     todo = [cell for cell in E.cells if not Path(result(cell)).exists()]
-    settings = (
-        workflow.resource_settings
-    )  # a cluster has nodes, and no cores of its own here
-    places = settings.nodes or settings.cores or 1
+    # a cluster has nodes, and no cores of its own here
+    nodes, cores = (
+        workflow.resource_settings.nodes,
+        workflow.resource_settings.cores,
+    )
+    places = nodes or cores or 1
     minutes = E.seconds(todo, places) / 60
     print(
         f"{E.name}: {len(E.cells)} cells, {len(E.cells) - len(todo)} done; "
@@ -79,8 +82,9 @@ onsuccess:
 
 
 onerror:
+    for path, line in ends_of_logs(Path(log).read_text(errors="replace")):
+        print(f"{E.name}: {path} ends with: {line}", file=sys.stderr)
     print(
-        f"{E.name}: a job failed; its log is named above (logs/{E.name}/…). After mending, run the "
-        "same command again; if the folder is locked by a killed run, add --unlock once.",
+        f"{E.name}: not all is done. After mending, run the same command again.",
         file=sys.stderr,
     )

@@ -1,5 +1,6 @@
 """Copies of the repository for tests to run in, and what a run left there."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -54,11 +55,23 @@ def run(folder, *arguments, module="snakemake", **others):
     )
 
 
-def snakemake(folder, *arguments, cores=2, targets=()):
+def snakemake(folder, *config, cores=2, targets=()):
     """Run the smoke experiment to its end; what Snakemake said."""
-    done = run(folder, *targets, "--cores", str(cores), "--config", "experiment=smoke", *arguments)
+    done = run(folder, *targets, "--cores", str(cores), "--config", "experiment=smoke", *config)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stderr + done.stdout
+
+
+def once_for_all(tmp_path_factory, worker_id, name, make):
+    """A folder that serves all of xdist's workers, and what making it said: the first that comes makes it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent  # each worker has a folder of its own there
+    folder, said = shared / name, shared / f"{name}.out"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            said.write_text(make(folder))
+    return folder, said.read_text()
 
 
 class Background:

@@ -1,4 +1,4 @@
-"""Whether another run works in this folder: a lock that the kernel drops when its holder dies, however it dies.
+"""Whether another run works in this folder: a lock that ends with its holder, however it dies.
 
 Snakemake's own lock is a file, and outlives a run that was killed or lost its power: the next run would be
 refused for ever. Where nobody holds the kernel's lock, such a file is stale and goes away.

@@ -1,10 +1,19 @@
-"""Files that appear whole or not at all, and digests of what they hold."""
+"""Files that appear whole or not at all, reading them back, and digests of what they hold."""
 
+import glob
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+
+class BrokenFileError(ValueError):
+    """A file of an earlier stage that cannot be read: the message names it and says what to do."""
 
 
 @contextmanager
@@ -13,11 +22,56 @@ def written_whole(target: str | Path) -> Iterator[Path]:
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    for left in path.parent.glob(f"{glob.escape(f'.{path.name}.partial-')}*"):
+        if not _alive(left.name.rpartition("-")[2]):
+            left.unlink(missing_ok=True)  # of a process that was killed
     try:
         yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, PermissionError):
+        pass
+    return True
+
+
+def read_table(path: str | Path) -> pl.DataFrame:
+    """Read a parquet file of an earlier stage.
+
+    Raises
+    ------
+    BrokenFileError
+        If it is not a whole one.
+    """
+    try:
+        return pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise BrokenFileError(
+            f"{path}: not a whole parquet file ({reason}); delete it and run again"
+        ) from None
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a json file of an earlier stage.
+
+    Raises
+    ------
+    BrokenFileError
+        If it is not a whole one.
+    """
+    try:
+        held: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BrokenFileError(f"{path}: not a whole json file ({error}); delete it and run again") from None
+    return held
 
 
 def digest_file(path: str | Path, kind: str = "sha256") -> str:

@@ -1,17 +1,13 @@
 """The workflow as its users run it, in a copy of the repository."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 
 import polars as pl
 import pytest
 
-from clones import copy, planned, results, run, snakemake
+from clones import ROOT, copy, planned, results, run, snakemake
 
 pytestmark = pytest.mark.xdist_group("workflow")  # one finished run serves them all
 

@@ -50,6 +50,17 @@ def focus_results(wildcards):
     return [result(E.focus_cell(wildcards.dataset, name)) for name in E.names]
 
 
+def ends_of_logs(said):
+    """The logs of the jobs that failed, by what Snakemake said of them, and the last line of each."""
+    named = re.findall(r"^ +log: (.+) \(check log file", said, re.M)
+    for path in dict.fromkeys(path for paths in named for path in paths.split(", ")):
+        if Path(path).is_file():
+            lines = Path(path).read_text(errors="replace").split("\n")
+            yield path, next(
+                (line for line in reversed(lines) if line.strip()), "(it is empty)"
+            )
+
+
 def megabytes(wildcards, input, attempt):
     """Memory of a job: measured 110 MB for Python, and 18 MB for a megabyte of stream; twice that is asked."""
     return attempt * int(400 + 40 * input.size_mb)

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import read_table, written_whole
 from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.stream import Stream
 
@@ -41,8 +41,8 @@ class Run:
 
 def read_run(stem: Path, size: tuple[int, int]) -> Run:
     """The trace and the release that a job wrote at ``<stem>.trace.parquet`` and ``.release.parquet``."""
-    released = pl.read_parquet(f"{stem}.release.parquet")["frequency"].to_numpy()
-    return Run(pl.read_parquet(f"{stem}.trace.parquet"), released.reshape(size))
+    released = read_table(f"{stem}.release.parquet")["frequency"].to_numpy()
+    return Run(read_table(f"{stem}.trace.parquet"), released.reshape(size))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import polars as pl
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from mtsp_ldp.files import read_json
 from mtsp_ldp.report.style import FLOORS, look
 from mtsp_ldp.report.tables import errors
 
@@ -104,5 +105,4 @@ def render(template: str, **context: Any) -> str:
 
 def read_facts(path: Path) -> dict[str, Any]:
     """What prepare wrote beside a stream."""
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return facts
+    return read_json(path)

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
+from mtsp_ldp.files import read_table
 from mtsp_ldp.report.style import BASELINES
 
 CELL = ["dataset", "mechanism", "epsilon", "window", "release", "query", "measure"]
@@ -14,7 +15,7 @@ CELL = ["dataset", "mechanism", "epsilon", "window", "release", "query", "measur
 
 def read_scores(paths: Iterable[Path]) -> pl.DataFrame:
     """All scores of the runs, in a fixed order."""
-    return pl.concat([pl.read_parquet(path) for path in paths]).sort([*CELL, "repetition"])
+    return pl.concat([read_table(path) for path in paths]).sort([*CELL, "repetition"])
 
 
 def summarize(scores: pl.DataFrame) -> pl.DataFrame:

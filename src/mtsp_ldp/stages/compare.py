@@ -11,7 +11,7 @@ import yaml
 from tabulate import tabulate
 
 from mtsp_ldp.experiment import CONFIG, Experiment
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import read_table, written_whole
 from mtsp_ldp.report.claims import Evidence, as_rows, judge
 from mtsp_ldp.report.comparison import profiles, ranking
 from mtsp_ldp.report.stream_view import profile
@@ -34,7 +34,7 @@ def main(config: Config) -> None:
     scores = read_scores(runs / f"{cell.stem}.parquet" for cell in experiment.cells)
     claims = yaml.safe_load((CONFIG / "claims.yaml").read_text(encoding="utf-8"))
     verdicts = as_rows(judge(claims, Evidence(scores, movement, concentration)))
-    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
+    summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
     ranked = [(release, ranking(summary, release)) for release in ("raw", "simplex")]
     ranks = pl.concat(
         found.ranks.with_columns(

@@ -1,6 +1,11 @@
-"""How a stage starts: Hydra composes its config, and a user's mistake ends it in one line."""
+"""How a stage starts: Hydra composes its config, and a user's mistake ends it in one line.
+
+What the machine refuses (a full disk, a folder that cannot be written) ends it in one line too; a fault of
+the program with its traceback, and what was wrong as the last line.
+"""
 
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +28,10 @@ def stage(work: Callable[[Config], None]) -> Callable[[], None]:
         config: dict[str, Any] = OmegaConf.to_container(composed, resolve=True)  # type: ignore[assignment]
         try:
             work(config)
-        except (ValueError, FileNotFoundError, PrivacyError) as error:
+        except (ValueError, OSError, PrivacyError) as error:
             sys.exit(f"{name}: {error}")
+        except Exception:
+            traceback.print_exc()  # Hydra would end with a hint of its own
+            sys.exit(1)
 
     return main  # type: ignore[no-any-return]

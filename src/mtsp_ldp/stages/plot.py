@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment
+from mtsp_ldp.files import read_table
 from mtsp_ldp.report.canvas import Material, Run, read_run
 from mtsp_ldp.report.figures import draw
 from mtsp_ldp.report.page import read_facts
@@ -18,8 +19,8 @@ def main(config: Config) -> None:
     experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
     data = Path(config["data"])
     facts = read_facts(data / "streams" / f"{name}.json")
-    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
-    ratios = pl.read_parquet(data / "summaries" / f"{experiment.name}.ratios.parquet")
+    summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
+    ratios = read_table(data / "summaries" / f"{experiment.name}.ratios.parquet")
 
     def run(mechanism: str) -> Run:
         stem = data / "runs" / experiment.name / experiment.focus_cell(name, mechanism).stem

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment, config_digest
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import read_table, written_whole
 from mtsp_ldp.report.canvas import read_run
 from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
 from mtsp_ldp.report.payload import View, payload
@@ -21,7 +21,7 @@ def main(config: Config) -> None:
     """Write the page of ``experiment``."""
     experiment, data = Experiment(**config["experiment"]), Path(config["data"])
     folder = Path(config["reports"]) / experiment.name
-    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
+    summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
     facts = {name: read_facts(data / "streams" / f"{name}.json") for name in experiment.dataset}
     publishers = [name for name in experiment.names if name not in experiment.floors]
 

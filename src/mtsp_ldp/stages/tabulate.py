@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import read_table, written_whole
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.report.tables import ablation_blocks, blocks, errors, query_blocks
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
@@ -17,8 +17,8 @@ def main(config: Config) -> None:
     """Tabulate ``dataset`` of ``experiment``."""
     experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
     data = Path(config["data"])
-    summary = pl.read_parquet(data / "summaries" / f"{experiment.name}.parquet")
-    ratios = pl.read_parquet(data / "summaries" / f"{experiment.name}.ratios.parquet")
+    summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
+    ratios = read_table(data / "summaries" / f"{experiment.name}.ratios.parquet")
     table, here = errors(summary, name), pl.col("dataset") == name
     facts = read_facts(data / "streams" / f"{name}.json")
     title = f"{facts['title']} (replicate {facts['replicate']})"
