@@ -17,8 +17,8 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 from mtsp_ldp import experiment as grid
-from mtsp_ldp.alive import clear_stale_locks
 from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.workspace import clear_stale_locks, forgive_the_future
 
 min_version("9.19")
 
@@ -37,6 +37,7 @@ except ValueError as error:
 
 if workflow.is_main_process:  # and no job of it, whose Snakemake may have died
     alive = clear_stale_locks(Path.cwd())
+    forgive_the_future(Path("data"))
 
 # jobs run this very Python, whether or not its environment is activated; permissions are no parameter of a
 # rule: to grant them later makes nothing anew
@@ -54,7 +55,7 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        f"{REPORT}/index.html",
+        everything(),
 
 
 onstart:
@@ -82,7 +83,7 @@ onsuccess:
 
 
 onerror:
-    for path, line in ends_of_logs(Path(log).read_text(errors="replace")):
+    for path, line in ends_of_logs(log):
         print(f"{E.name}: {path} ends with: {line}", file=sys.stderr)
     print(
         f"{E.name}: not all is done. After mending, run the same command again.",

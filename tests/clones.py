@@ -1,8 +1,10 @@
 """Copies of the repository for tests to run in, and what a run left there."""
 
+import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -111,12 +113,31 @@ class Background:
             assert met, f"no {count} lines with {words!r} in {timeout} s: {self.lines[-20:]}"
             return there()
 
+    def kill(self):
+        """Kill −9 the program with all that it started, until nothing of it is left."""
+        while found := list(session(self.process.pid)):
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        self.finish()
+
     def finish(self, timeout=300):
         """Wait for its end; its exit code and all that it said."""
         code = self.process.wait(timeout)
         self._reader.join(timeout)
         self.process.stdout.close()
         return code, "\n".join(line for line in self.lines if line is not None)
+
+
+def session(leader):
+    """The living processes that a leader of a session started, and itself."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, sid = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile
+        if int(sid) == leader and state != "Z":
+            yield int(entry.name)
 
 
 def results(folder):

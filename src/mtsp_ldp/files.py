@@ -18,7 +18,13 @@ class BrokenFileError(ValueError):
 
 @contextmanager
 def written_whole(target: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside the target; rename it onto the target on success only."""
+    """Yield a temporary path beside the target; rename it onto the target on success only.
+
+    Raises
+    ------
+    OSError
+        Naming the target, if the machine refuses: a full disk, a file system that is read only.
+    """
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
@@ -28,6 +34,12 @@ def written_whole(target: str | Path) -> Iterator[Path]:
     try:
         yield partial
         partial.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    except pl.exceptions.PolarsError as error:
+        if "os error" not in str(error):
+            raise
+        raise OSError(f"{path}: {error}") from error  # polars has no number for it
     finally:
         partial.unlink(missing_ok=True)
 

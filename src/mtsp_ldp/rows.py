@@ -124,7 +124,8 @@ def _readable(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise StreamError(f"{path}: no such file; run prepare first") from None
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise StreamError(f"{path}: not a whole parquet file ({str(error).splitlines()[0]})") from None
+        problem = f"{path}: not a whole parquet file ({str(error).splitlines()[0]})"
+        raise StreamError(f"{problem}; delete it and run again") from None
 
 
 @dataclass(frozen=True)

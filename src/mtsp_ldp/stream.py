@@ -258,7 +258,7 @@ def _read_facts(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise StreamError(f"{path}: no such file; prepare writes it beside the stream") from None
     except ValueError as error:
-        raise StreamError(f"{path}: not a whole json file ({error})") from None
+        raise StreamError(f"{path}: not a whole json file ({error}); delete it and run again") from None
     for name in ("T", "d", "users"):
         if not isinstance(facts.get(name), int) or facts[name] < 1:
             raise StreamError(f"{path}: {name}={facts.get(name)!r}, and a whole number above 0 is right")

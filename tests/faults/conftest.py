@@ -11,7 +11,7 @@ SMALL = [
     "dataset=[log]",
     "mechanism=[zero,lpa]",
     "repetitions=1",
-    "figures=[mse_window]",
+    "figures=[budget,busiest]",
 ]
 
 
@@ -20,6 +20,12 @@ class Trial:
 
     def __init__(self, folder, config, undisturbed):
         self.folder, self.config, self.undisturbed = folder, config, undisturbed
+        self.started = []
+
+    def end(self):
+        """Leave nothing running, whatever the test found."""
+        for background in self.started:
+            background.kill()
 
     def arguments(self, *flags):
         return [*flags, "--cores", "2", "--config", *self.config]
@@ -32,7 +38,8 @@ class Trial:
     def start(self, **variables):
         """The plain command, in the background."""
         given = environment(self.folder, **variables)
-        return Background(*command(*self.arguments()), cwd=self.folder, env=given)
+        self.started.append(Background(*command(*self.arguments()), cwd=self.folder, env=given))
+        return self.started[-1]
 
     def completes(self):
         """Whether the plain command now gives all that an undisturbed run gives, and no debris."""
@@ -49,15 +56,17 @@ class Trial:
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory, worker_id):
     """A clone in which the small grid is done; look at it only."""
-    return once_for_all(tmp_path_factory, worker_id, "small", lambda folder: snakemake(copy(folder), *SMALL))[
-        0
-    ]
+    return once_for_all(
+        tmp_path_factory, worker_id, "a small clöne", lambda folder: snakemake(copy(folder), *SMALL)
+    )[0]
 
 
 @pytest.fixture
 def trial(undisturbed, tmp_path):
     """A fresh clone, to run the small grid in."""
-    return Trial(copy(tmp_path / "clone"), SMALL, results(undisturbed))
+    one = Trial(copy(tmp_path / "clone"), SMALL, results(undisturbed))
+    yield one
+    one.end()
 
 
 @pytest.fixture
@@ -71,4 +80,6 @@ def done(undisturbed, tmp_path):
 @pytest.fixture
 def whole(reference, tmp_path):
     """A fresh clone, to run the whole of smoke in."""
-    return Trial(copy(tmp_path / "whole"), ["experiment=smoke"], results(reference[0]))
+    one = Trial(copy(tmp_path / "whole"), ["experiment=smoke"], results(reference[0]))
+    yield one
+    one.end()

@@ -45,13 +45,38 @@ def values(key):
     return lambda wildcards, output: batch if key in BATCHED else wildcards[key]
 
 
+def figures_of(dataset):
+    """The figures of a stream, in each of their formats."""
+    kinds = ("pdf", "svg", "png")
+    return expand(
+        f"{REPORT}/figures/{dataset}.{{figure}}.{{kind}}", figure=E.figures, kind=kinds
+    )
+
+
+def everything():
+    """All results and not the page alone, so that whatever is deleted is made again."""
+    runs = [
+        f"{RUNS}/{cell.stem}{suffix}"
+        for cell in E.cells
+        for suffix in (".parquet", ".release.parquet", ".trace.parquet")
+    ]
+    tables = expand(
+        f"{REPORT}/tables/{{dataset}}.{{kind}}",
+        dataset=E.dataset,
+        kind=["csv", "md", "tex", "html"],
+    )
+    figures = [path for dataset in E.dataset for path in figures_of(dataset)]
+    return [f"{REPORT}/index.html", *runs, SUMMARY, RATIOS, *tables, *figures]
+
+
 def focus_results(wildcards):
     """The runs that figures look into, one per mechanism."""
     return [result(E.focus_cell(wildcards.dataset, name)) for name in E.names]
 
 
-def ends_of_logs(said):
-    """The logs of the jobs that failed, by what Snakemake said of them, and the last line of each."""
+def ends_of_logs(logs):
+    """The logs of the jobs that failed, by what Snakemake's own logs say, and the last line of each."""
+    said = "".join(Path(path).read_text(errors="replace") for path in logs)
     named = re.findall(r"^ +log: (.+) \(check log file", said, re.M)
     for path in dict.fromkeys(path for paths in named for path in paths.split(", ")):
         if Path(path).is_file():
@@ -73,6 +98,6 @@ def minutes(wildcards, input, attempt):
 
 def simulate_minutes(wildcards, input, attempt):
     """Time limit of a simulation: ten times what its cells take here, by the stream's length and size."""
-    cells = E.cells_of(wildcards.dataset, wildcards.mechanism)
-    jobs = len(cells) // math.prod(map(len, BATCHED.values())) or 1
-    return attempt * int(15 + input.size_mb + 10 * E.seconds(cells, jobs) / 60)
+    cell = E.cells_of(wildcards.dataset, wildcards.mechanism)[0]
+    cells = 1 if cell.epsilon == grid.ANY else math.prod(map(len, BATCHED.values()))
+    return attempt * int(15 + input.size_mb + 10 * cells * E.seconds([cell], 1) / 60)

@@ -1,12 +1,17 @@
-"""Whether another run works in this folder: a lock that ends with its holder, however it dies.
+"""What a killed run and a clock that was set back leave in a working folder; mended before the next run.
 
-Snakemake's own lock is a file, and outlives a run that was killed or lost its power: the next run would be
-refused for ever. Where nobody holds the kernel's lock, such a file is stale and goes away.
+Snakemake's lock is a file, and outlives a run that was killed or lost its power: the next run would be
+refused for ever. A lock of the kernel's ends with its holder, and tells a stale file from a live one.
 """
 
 import fcntl
+import os
+import time
 from pathlib import Path
 from typing import IO
+
+PATIENCE = 10.0
+"""Seconds that a file may be from the future: a file server's clock is never quite this machine's."""
 
 
 def clear_stale_locks(folder: Path) -> IO[str] | None:
@@ -40,3 +45,15 @@ def clear_stale_locks(folder: Path) -> IO[str] | None:
             lock.unlink(missing_ok=True)
     fcntl.flock(held, fcntl.LOCK_SH)
     return held
+
+
+def forgive_the_future(folder: Path) -> None:
+    """Date files from the future as of now.
+
+    After a clock was set back they would be newer than all that is made of them, and Snakemake would refuse
+    every new file until the clock has caught up.
+    """
+    now = time.time()
+    for path in folder.rglob("*"):
+        if path.stat(follow_symlinks=False).st_mtime > now + PATIENCE and os.access(path, os.W_OK):
+            os.utime(path, (now, now))
