@@ -1,13 +1,14 @@
 # make            the default experiment on all cores, then the path of its page (environment on first use)
 # make test       the test suite          make test-full   with the slow tests
 # make lint       every linter            make lock        pin the newest versions that fit pyproject.toml
+# make digests    commit to new results of smoke, after a change that is meant to change them
 PYTHON ?= python3
 CORES ?= all
 EXPERIMENT ?= default
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/python -m snakemake --cores $(CORES) --config experiment=$(EXPERIMENT)
 
-.PHONY: report test test-full lint format lock clean
+.PHONY: report test test-full lint format lock digests clean
 
 report: .venv/ready
 	$(SNAKEMAKE)
@@ -47,6 +48,12 @@ format: .venv/ready
 lock:
 	uv pip compile --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
 	  --extra dev --upgrade --quiet pyproject.toml -o requirements.lock
+
+digests: .venv/ready
+	rm -rf data/runs/smoke reports/smoke
+	$(BIN)/python -m snakemake --cores $(CORES) --config experiment=smoke
+	$(BIN)/python tests/digests.py > smoke.partial
+	mv smoke.partial tests/workflow/smoke.sha256
 
 clean:
 	rm -rf .venv data/raw data/streams data/runs data/summaries logs .snakemake

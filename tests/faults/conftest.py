@@ -53,12 +53,15 @@ class Trial:
         assert [path for place in places for path in place.rglob("*partial*")] == []
 
 
+def small(folder):
+    return snakemake(copy(folder), *SMALL)
+
+
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory, worker_id):
     """A clone in which the small grid is done; look at it only."""
-    return once_for_all(
-        tmp_path_factory, worker_id, "a small clöne", lambda folder: snakemake(copy(folder), *SMALL)
-    )[0]
+    folder, _ = once_for_all(tmp_path_factory, worker_id, "a small clöne", small)
+    return folder
 
 
 @pytest.fixture
