@@ -50,10 +50,9 @@ lock:
 	  --extra dev --upgrade --quiet pyproject.toml -o requirements.lock
 
 digests: .venv/ready
-	rm -rf data/runs/smoke reports/smoke
-	$(BIN)/python -m snakemake --cores $(CORES) --config experiment=smoke
-	$(BIN)/python tests/digests.py > smoke.partial
-	mv smoke.partial tests/workflow/smoke.sha256
+	rm -rf data/runs/smoke data/summaries/smoke.*
+	$(BIN)/python -m snakemake data/summaries/smoke.parquet --cores $(CORES) --config experiment=smoke
+	$(BIN)/python tests/digests.py
 
 clean:
 	rm -rf .venv data/raw data/streams data/runs data/summaries logs .snakemake

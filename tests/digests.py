@@ -1,17 +1,22 @@
-"""Digests of what `smoke` computes, for tests/workflow/smoke.sha256; `make digests` prints them there.
+"""Digests of what `smoke` computes, for tests/workflow/smoke.numpy-*.sha256; `make digests` writes them there.
 
 Of a parquet file the contents count and not the bytes, which name the versions that wrote them: column
-names, types and values, bit by bit. Tables are text and count as they are. Figures and the page are left
-out: drawing changes with matplotlib and freetype, and the page names the commit.
+names, types and values, bit by bit. Summaries, tables, figures and the page are left out: they are made of
+these, and may change in a last digit with scipy, or in their drawing with matplotlib and freetype.
+
+numpy may change its random streams from one minor version to the next (2.5 draws other binomials than 2.4),
+so each has its own file. Python's version changes nothing.
 """
 
 import hashlib
+import re
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-DIGESTS = Path(__file__).parent / "workflow" / "smoke.sha256"
+FOLDER = Path(__file__).parent / "workflow"
+MINOR = ".".join(np.__version__.split(".")[:2])
 
 
 def contents(path):
@@ -29,14 +34,20 @@ def contents(path):
 
 
 def digests(folder):
-    """Of the streams, runs and tables in a folder where `smoke` is done, by path."""
-    tables = [folder / "data/streams", folder / "data/runs/smoke"]
-    found = {path: contents(path) for place in tables for path in place.rglob("*.parquet")}
-    for path in (folder / "reports/smoke/tables").glob("*"):
-        found[path] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {str(path.relative_to(folder)): digest for path, digest in sorted(found.items())}
+    """Of the streams and runs in a folder where `smoke` is done, by path."""
+    places = [folder / "data/streams", folder / "data/runs/smoke"]
+    paths = sorted(path for place in places for path in place.rglob("*.parquet"))
+    return {str(path.relative_to(folder)): contents(path) for path in paths}
+
+
+def committed():
+    """The file of this numpy; of the newest known where this one has none."""
+    known = FOLDER.glob("smoke.numpy-*.sha256")
+    files = sorted(known, key=lambda path: [int(part) for part in re.findall(r"\d+", path.name)])
+    own = FOLDER / f"smoke.numpy-{MINOR}.sha256"
+    return own if own in files else files[-1]
 
 
 if __name__ == "__main__":
-    for name, digest in digests(Path()).items():
-        print(f"{digest}  {name}")
+    lines = [f"{digest}  {name}\n" for name, digest in digests(Path()).items()]
+    (FOLDER / f"smoke.numpy-{MINOR}.sha256").write_text("".join(lines))

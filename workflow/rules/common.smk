@@ -65,6 +65,9 @@ def everything():
         dataset=E.dataset,
         kind=["csv", "md", "tex", "html"],
     )
+    tables += multiext(
+        f"{REPORT}/tables/", "claims.csv", "claims.md", "ranks.csv", "profiles.csv"
+    )
     figures = [path for dataset in E.dataset for path in figures_of(dataset)]
     return [f"{REPORT}/index.html", *runs, SUMMARY, RATIOS, *tables, *figures]
 

@@ -61,6 +61,9 @@ rule inspect:
         f"logs/{E.name}/inspect/{{dataset}}.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=minutes,
     params:
         code=grid.stage_digest("inspect"),
     shell:

@@ -117,6 +117,9 @@ rule compare:
         f"logs/{E.name}/compare.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=megabytes,
+        runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
         claims=grid.config_digest((grid.CONFIG / "claims.yaml").read_text()),
