@@ -1,4 +1,4 @@
-"""Digests of what `smoke` computes, for tests/workflow/smoke.numpy-*.sha256; `make digests` writes them there.
+"""Digests of what `smoke` computes, for tests/workflow/smoke.numpy-*.sha256; `make digests` writes them.
 
 Of a parquet file the contents count and not the bytes, which name the versions that wrote them: column
 names, types and values, bit by bit. Summaries, tables, figures and the page are left out: they are made of

@@ -122,7 +122,7 @@ rule compare:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        claims=grid.config_digest((grid.CONFIG / "claims.yaml").read_text()),
+        claims=grid.config_digest((grid.CONFIG / "claims.yaml").read_bytes()),
         code=grid.stage_digest("compare"),
     shell:
         "python -m mtsp_ldp.stages.compare {params.overrides:q} > {log:q} 2>&1"
