@@ -35,6 +35,8 @@ def written_whole(target: str | Path) -> Iterator[Path]:
         yield partial
         partial.replace(path)
     except OSError as error:
+        if error.errno is None or error.filename not in (None, str(partial)):
+            raise
         raise OSError(error.errno, error.strerror, str(path)) from error
     except pl.exceptions.PolarsError as error:
         if "os error" not in str(error):

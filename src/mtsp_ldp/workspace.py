@@ -4,6 +4,7 @@ Snakemake's lock is a file, and outlives a run that was killed or lost its power
 refused for ever. A lock of the kernel's ends with its holder, and tells a stale file from a live one.
 """
 
+import contextlib
 import fcntl
 import os
 import time
@@ -55,5 +56,7 @@ def forgive_the_future(folder: Path) -> None:
     """
     now = time.time()
     for path in folder.rglob("*"):
-        if path.stat(follow_symlinks=False).st_mtime > now + PATIENCE and os.access(path, os.W_OK):
-            os.utime(path, (now, now))
+        # another run may take it away, and a shared folder may be another's
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            if path.stat(follow_symlinks=False).st_mtime > now + PATIENCE:
+                os.utime(path, (now, now))

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 
@@ -82,19 +83,14 @@ def slurm(tmp_path_factory):
     folder = tmp_path_factory.mktemp("slurm")
     given = settle(folder)
     munge = [f"--{name}-file={folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
-    commands = [
-        ["munged", "--foreground", "--force", f"--socket={folder}/munge.socket", *munge],
-        ["slurmctld", "-D"],
-        ["slurmd", "-D"],
-    ]
-    ready = ["Created", "Running as primary controller", "started"]
+    # it comes back when it is ready
+    subprocess.run(["munged", f"--socket={folder}/munge.socket", *munge], timeout=60, check=True)
     started = []
     try:
-        for command, words in zip(commands, ready, strict=True):
-            daemon = Background(*command, env={**os.environ, **given})
+        for name, ready in (("slurmctld", "Running as primary controller"), ("slurmd", "started")):
+            daemon = Background(name, "-D", env={**os.environ, **given})
             started.append(daemon)
-            if command[0] != "munged":  # which writes to its log
-                daemon.await_lines(words, timeout=30)
+            assert daemon.await_lines(ready, timeout=60), daemon.finish()
         # comes back once the node takes jobs
         subprocess.run(["srun", "--mem=10", "true"], env={**os.environ, **given}, timeout=60, check=True)
         yield given
@@ -102,6 +98,7 @@ def slurm(tmp_path_factory):
         for daemon in reversed(started):
             daemon.process.terminate()
             daemon.finish(timeout=30)
+        os.kill(int((folder / "munge.pid").read_text()), signal.SIGTERM)
 
 
 def through(profile, folder, slurm, *arguments):
