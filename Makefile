@@ -1,14 +1,16 @@
 # make            the default experiment on all cores, then the path of its page (environment on first use)
 # make test       the test suite          make test-full   with the slow tests
+# make bench      speed and memory, against peers and goals; PARTS="oue loops" picks some
 # make lint       every linter            make lock        pin the newest versions that fit pyproject.toml
 # make digests    commit to new results of smoke, after a change that is meant to change them
 PYTHON ?= python3
 CORES ?= all
 EXPERIMENT ?= default
+PARTS ?= oue loops growth workflow large
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/python -m snakemake --cores $(CORES) --config experiment=$(EXPERIMENT)
 
-.PHONY: report test test-full lint format lock digests clean
+.PHONY: report test test-full lint format lock digests clean bench
 
 report: .venv/ready
 	$(SNAKEMAKE)
@@ -23,6 +25,16 @@ report: .venv/ready
 	  exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+bench: .venv-bench/ready
+	.venv-bench/bin/python -m bench $(PARTS)
+
+# the pinned environment, with the peers beside it
+.venv-bench/ready: .venv/ready
+	@rm -rf .venv-bench; $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e .[bench]
 	@touch $@
 
 test: .venv/ready
@@ -55,4 +67,4 @@ digests: .venv/ready
 	$(BIN)/python tests/digests.py
 
 clean:
-	rm -rf .venv data/raw data/streams data/runs data/summaries logs .snakemake
+	rm -rf .venv .venv-bench data/raw data/streams data/runs data/summaries logs .snakemake

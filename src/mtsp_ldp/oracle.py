@@ -16,6 +16,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 OracleKind = Literal["oue", "grr", "adaptive"]
+_USERS_AT_ONCE = 1024  # whose uniform numbers stay in a processor's cache
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,15 @@ class OUE:
         held = np.asarray(cells, dtype=np.int64)
         if held.ndim != 1 or (held.size and (held.min() < -1 or held.max() >= d)):
             raise ValueError(f"cells: a vector of values in -1..{d - 1}")
-        uniforms = rng.random((held.size, d))
-        reports = uniforms < self.q
-        active = np.flatnonzero(held >= 0)
-        reports[active, held[active]] = uniforms[active, held[active]] < self.p
-        reports[held < 0] = False
+        reports = np.empty((held.size, d), dtype=bool)
+        for start in range(0, held.size, _USERS_AT_ONCE):
+            mine = held[start : start + _USERS_AT_ONCE]
+            uniforms = rng.random((mine.size, d))
+            bits = reports[start : start + mine.size]
+            np.less(uniforms, self.q, out=bits)
+            active = np.flatnonzero(mine >= 0)
+            bits[active, mine[active]] = uniforms[active, mine[active]] < self.p
+            bits[mine < 0] = False
         return reports
 
     def sample(

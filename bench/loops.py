@@ -1,0 +1,91 @@
+"""Each mechanism's loop against the bare numpy draws that it makes: the same calls, and nothing else."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from bench.measure import Finding, in_turns
+from mtsp_ldp import simulate, simulated, simulation
+from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.studies import drifting
+
+USERS, CELLS, LENGTH, WINDOW = 100_000, 128, 1000, 20
+GOAL = {"flat": 1.5, "tree": 2.0}
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+class Recorder:
+    """A generator that notes what is drawn from it."""
+
+    def __init__(self, generator: np.random.Generator, calls: list[Call]) -> None:
+        self._generator = generator
+        self._calls = calls
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._generator, name)
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            self._calls.append((name, args, kwargs))
+            return method(*args, **kwargs)
+
+        return draw
+
+
+@contextmanager
+def recorded(calls: list[Call]) -> Iterator[None]:
+    """Note every draw of the population of a simulation."""
+
+    def populate(*args: Any, coins: Any, noise: Any, **kwargs: Any) -> Any:
+        kwargs |= {"coins": Recorder(coins, calls), "noise": Recorder(noise, calls)}
+        return simulated.populate(*args, **kwargs)
+
+    with mock.patch.object(simulation, "populate", populate):
+        yield
+
+
+def replay(calls: list[Call]) -> None:
+    """The bare draws."""
+    rng = np.random.default_rng(0)
+    for name, args, kwargs in calls:
+        getattr(rng, name)(*args, **kwargs)
+
+
+def variates(calls: list[Call]) -> Counter[str]:
+    """How many numbers of each law were drawn."""
+    counter: Counter[str] = Counter()
+    for name, args, _ in calls:
+        if name != "permutation":
+            counter[name] += np.broadcast(*args).size if name == "binomial" else np.size(args[0])
+    return counter
+
+
+def run(*, toy: bool = False) -> list[Finding]:
+    """The ratio for every mechanism that reads data; exchangeable users."""
+    stream = drifting(USERS, 20 if toy else LENGTH, CELLS)
+    found = []
+    for name, entry in mechanisms().items():
+        if not entry.kind.reads_data:
+            continue
+        calls: list[Call] = []
+        with recorded(calls):
+            simulate(stream, name, epsilon=1.0, window=WINDOW)
+        seconds = in_turns(
+            {
+                "run": partial(simulate, stream, name, epsilon=1.0, window=WINDOW),
+                "draws": partial(replay, calls),
+            },
+            1 if toy else 9,
+        )
+        ratio = seconds["run"] / seconds["draws"]
+        kind = "tree" if entry.kind.tree else "flat"
+        drawn = ", ".join(f"{number:,} {law}" for law, number in sorted(variates(calls).items()))
+        found += [
+            Finding(name, "seconds", seconds["run"], "s"),
+            Finding(f"{name}: {drawn}", "to its bare draws", ratio, "×", GOAL[kind]),
+        ]
+    return found

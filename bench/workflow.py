@@ -1,0 +1,102 @@
+"""What Snakemake and the start of processes cost, against the same work in one process."""
+
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.measure import Finding, Watched, in_turns, python, watched
+from mtsp_ldp.experiment import ANY, ROOT, SCHEMA, Cell, Experiment, base_of, load_experiment
+from mtsp_ldp.report.summary import read_scores, summarize, variant_ratios
+from mtsp_ldp.runs import run_cell, write_cell
+from mtsp_ldp.stream import Stream
+
+CORES = 2
+EXPERIMENTS = ("smoke", "default")
+LIMIT = 2000.0
+BATCH = "batch=[epsilon,window]"
+PAPER_MINUTES = 15.0
+
+
+def run(*, toy: bool = False, experiments: Sequence[str] = EXPERIMENTS) -> list[Finding]:
+    """Overhead, memory and time of whole experiments, each with an empty folder to begin with."""
+    found = _start(2 if toy else 7)
+    for name in experiments:
+        found += _experiment(name, [])
+        if "batch" in SCHEMA.read_text():
+            found += _experiment(name, [BATCH])
+    return found
+
+
+def _start(repeats: int) -> list[Finding]:
+    seconds = in_turns(
+        {
+            "python": lambda: watched(python("-c", "pass")),
+            "a job": lambda: watched(python("-c", "import mtsp_ldp.stages.simulate")),
+        },
+        repeats,
+    )
+    return [Finding(f"start of {name}", "seconds", value, "s") for name, value in seconds.items()]
+
+
+def _experiment(name: str, config: list[str]) -> list[Finding]:
+    experiment = load_experiment(name)
+    what = " ".join([name, *config])
+    with tempfile.TemporaryDirectory() as folder:
+        base = python("-m", "snakemake", "--cores", str(CORES), "--directory", folder)
+        base += ["--snakefile", str(ROOT / "Snakefile")]
+        options = ["--config", f"experiment={name}", *config]
+        streams = [f"data/streams/{dataset}.parquet" for dataset in experiment.dataset]
+        prepared = watched([*base, *streams, *options], interval=0.25)
+        simulated = watched([*base, f"data/summaries/{name}.parquet", *options], interval=0.25)
+        published = watched([*base, *options], interval=0.25)
+        dry = watched([*base, "-n", *options])
+        work = _in_one_process(experiment, Path(folder) / "data")
+    whole = prepared.seconds + simulated.seconds + published.seconds
+    jobs, ideal = _jobs(simulated), work / CORES
+    share = 1 - ideal / simulated.seconds
+    long, peaks = name == "paper", (prepared, simulated, published)
+    return [
+        Finding(what, "wall time on 2 cores", whole / 60, "min", PAPER_MINUTES if long else None),
+        Finding(f"{what}, {jobs} jobs", "overhead a job", (simulated.seconds - ideal) / jobs, "s", 0.4),
+        Finding(what, "overhead of simulating", share, "of its wall time", 0.1 if config else None),
+        Finding(what, "peak memory of Snakemake", max(run.own_peak for run in peaks), "MB", LIMIT),
+        Finding(what, "peak memory of a job", max(run.others_peak for run in peaks), "MB", LIMIT),
+        Finding(what, "dry run when all is done", dry.seconds, "s", 6.0 if long else None),
+    ]
+
+
+def _jobs(seen: Watched) -> int:
+    """How many jobs Snakemake said it would run."""
+    totals = re.findall(r"^total\s+(\d+)$", seen.output, re.M)
+    return int(totals[0])
+
+
+def _in_one_process(experiment: Experiment, data: Path) -> float:
+    """Seconds of all cells and the summary, without Snakemake and without starting processes."""
+    start = time.perf_counter()
+    folder = data / "again"
+    for dataset in experiment.dataset:
+        stream = Stream.read(data / "streams" / f"{dataset}.parquet")
+        for cell in experiment.cells_of(dataset):
+            _simulate(experiment, cell, stream, folder)
+    scores = read_scores(folder / f"{cell.stem}.parquet" for cell in experiment.cells)
+    summarize(scores)
+    variant_ratios(scores)
+    return time.perf_counter() - start
+
+
+def _simulate(experiment: Experiment, cell: Cell, stream: Stream, folder: Path) -> None:
+    floor = cell.epsilon == ANY
+    scores, release = run_cell(
+        stream,
+        base_of(cell.mechanism),
+        experiment.options(cell.mechanism),
+        epsilon=None if floor else float(cell.epsilon),
+        window=None if floor else int(cell.window),
+        repetitions=1 if floor else experiment.repetitions,
+        seed=experiment.seed,
+        label=cell.mechanism,
+    )
+    write_cell(folder / cell.stem, scores, release, {})
