@@ -36,6 +36,7 @@ def _start(repeats: int) -> list[Finding]:
             "a job": lambda: watched(python("-c", "import mtsp_ldp.stages.simulate")),
         },
         repeats,
+        time.perf_counter,
     )
     return [Finding(f"start of {name}", "seconds", value, "s") for name, value in seconds.items()]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mtsp_ldp.division import Division
 from mtsp_ldp.ledger import ReporterLedger
-from mtsp_ldp.oracle import GRR, OUE, FloatArray, IntArray, Oracle
+from mtsp_ldp.oracle import GRR, FloatArray, IntArray, Oracle
 from mtsp_ldp.population import Population, Witness, _Asked, group_sizes
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import Answer, Question
@@ -99,18 +99,23 @@ class Simulated(Population):
     ) -> list[tuple[IntArray, FloatArray]]:
         """Ones and estimates of each question."""
         made: dict[int, tuple[IntArray, FloatArray]] = {}
+        together = {}
         for place, oracle in enumerate(oracles):
             if isinstance(oracle, GRR):
                 ones = oracle.sample(held[place], self._noise)
-                made[place] = ones, oracle.estimate(ones, sizes[place])
-        unary = {place: oracle for place, oracle in enumerate(oracles) if isinstance(oracle, OUE)}
-        if unary:
-            # all of them in one draw: they have one epsilon
-            oue, widths = next(iter(unary.values())), [held[place].size for place in unary]
-            asked = np.array([sizes[place] for place in unary]).repeat(widths)
-            ones = oue.sample(np.concatenate([held[place] for place in unary]), self._noise, asked)
+            elif len(oracles) == 1:
+                ones = oracle.sample(held[place], self._noise, sizes[place])
+            else:
+                together[place] = oracle
+                continue
+            made[place] = ones, oracle.estimate(ones, sizes[place])
+        if together:
+            # all unary ones in one draw: they have one epsilon
+            oue, widths = next(iter(together.values())), [held[place].size for place in together]
+            asked = np.array([sizes[place] for place in together]).repeat(widths)
+            ones = oue.sample(np.concatenate([held[place] for place in together]), self._noise, asked)
             estimates = oue.estimate(ones, asked)
-            for place, end in zip(unary, accumulate(widths), strict=True):
+            for place, end in zip(together, accumulate(widths), strict=True):
                 here = slice(end - held[place].size, end)
                 made[place] = ones[here], estimates[here]
         return [made[place] for place in range(len(oracles))]
