@@ -21,7 +21,8 @@ def per_user(cells: IntArray, rng: np.random.Generator) -> FloatArray:
     """One perturbed report per user, added up."""
     oracle, ones = OUE(EPSILON), np.zeros(CELLS, dtype=np.int64)
     for start in range(0, cells.size, BATCH):
-        ones += oracle.perturb(cells[start : start + BATCH], CELLS, rng).sum(axis=0)
+        reports = oracle.perturb(cells[start : start + BATCH], CELLS, rng)
+        ones += reports.sum(axis=0, dtype=np.uint16)  # fewer reports than 2^16
     return oracle.estimate(ones, cells.size)
 
 
