@@ -88,12 +88,11 @@ class OUE:
         reports = np.empty((held.size, d), dtype=bool)
         for start in range(0, held.size, _USERS_AT_ONCE):
             mine = held[start : start + _USERS_AT_ONCE]
-            uniforms = rng.random((mine.size, d))
-            bits = reports[start : start + mine.size]
-            np.less(uniforms, self.q, out=bits)
+            bits = _flip(self.q, (mine.size, d), rng)
             active = np.flatnonzero(mine >= 0)
-            bits[active, mine[active]] = uniforms[active, mine[active]] < self.p
+            bits[active, mine[active]] = rng.random(active.size) < self.p
             bits[mine < 0] = False
+            reports[start : start + mine.size] = bits
         return reports
 
     def sample(
@@ -200,6 +199,16 @@ def choose_oracle(kind: OracleKind, epsilon: float, groups: int) -> Oracle:
     """The oracle for a question of so many groups; ``adaptive`` takes GRR where groups < 3 e^epsilon + 2."""
     small = epsilon > 30 or groups < 3 * math.exp(epsilon) + 2
     return GRR(epsilon, groups) if kind == "grr" or (kind == "adaptive" and small) else OUE(epsilon)
+
+
+def _flip(chance: float, shape: tuple[int, int], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Each True with this chance: 16 random bits decide; where they are the chance's own, 53 more do."""
+    scaled = chance * (1 << 16)
+    whole = int(scaled)
+    drawn = rng.integers(0, 1 << 16, shape, dtype=np.uint16)
+    true, tied = drawn < whole, drawn == whole
+    true[tied] = rng.random(np.count_nonzero(tied)) < scaled - whole
+    return true
 
 
 def _check_budget(epsilon: float) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mtsp_ldp.oracle import OUE
+from mtsp_ldp.oracle import OUE, _flip
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
@@ -76,3 +76,35 @@ def test_an_array_of_sizes_draws_several_questions_at_once():
     assert ones[1] == 0
     with pytest.raises(ValueError, match="counts"):
         OUE(1.0).sample([5], np.random.default_rng(0), 4)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 9.0, 700.0])
+def test_sixteen_bits_decide_and_a_tie_is_decided_by_the_rest(epsilon):
+    q = OUE(epsilon).q
+    whole, rest = divmod(q * 2**16, 1)
+
+    class Script:
+        """Every number of 16 bits once, then the uniform numbers beside the rest of the chance."""
+
+        def integers(self, low, high, shape, dtype):
+            assert (low, high, shape) == (0, 2**16, (1, 2**16))
+            return np.arange(2**16, dtype=dtype)[None]
+
+        def random(self, number):
+            return np.full(number, self.uniform)
+
+    script = Script()
+    script.uniform = math.nextafter(rest, 0)
+    below = OUE(epsilon).perturb([0], 2**16, script)[0, 1:].sum()
+    script.uniform = rest
+    above = OUE(epsilon).perturb([0], 2**16, script)[0, 1:].sum()
+    # the user's own bit, number 0, is no matter of q
+    assert above == max(whole - 1, 0)
+    assert below == above + (whole >= 1)
+
+
+@pytest.mark.parametrize("chance", [0.3, 2**-17, 1 - 2**-17, 1e-3])
+def test_a_flip_has_its_chance(chance):
+    draws = 4_000_000
+    seen = _flip(chance, (1, draws), np.random.default_rng(5)).sum()
+    assert abs(seen - draws * chance) < 4 * math.sqrt(draws * chance * (1 - chance))

@@ -16,19 +16,22 @@ class Refusal(Exception):
 
 
 class SystemNoise:
-    """Uniform numbers of 53 bits from the operating system's source, as far as the oracles ask for them."""
+    """Uniform numbers from the operating system's source, as far as the oracles ask for them."""
 
     def __init__(self) -> None:
         self._source = random.SystemRandom()
 
     def random(self, shape: int | tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """Uniform on [0, 1)."""
+        """Uniform on [0, 1), of 53 bits."""
         size = int(np.prod(shape))
         return np.array([self._source.random() for _ in range(size)]).reshape(shape)
 
-    def integers(self, low: int, high: int, size: int) -> npt.NDArray[np.int64]:
+    def integers(
+        self, low: int, high: int, shape: int | tuple[int, ...], dtype: type[np.integer[Any]] = np.int64
+    ) -> npt.NDArray[np.integer[Any]]:
         """Uniform whole numbers in low..high-1."""
-        return np.array([self._source.randrange(low, high) for _ in range(size)], dtype=np.int64)
+        size = int(np.prod(shape))
+        return np.array([self._source.randrange(low, high) for _ in range(size)], dtype).reshape(shape)
 
 
 class Client:
