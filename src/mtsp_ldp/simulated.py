@@ -76,8 +76,9 @@ class Simulated(Population):
     ) -> list[Answer]:
         groups, sizes = [asked.counts], [asked.number]
         if len(questions) > 1:
-            groups = split(np.append(asked.counts, asked.absent), len(questions), self._coins)
-            sizes = [int(group.sum()) for group in groups]
+            everybody = np.concatenate([asked.counts, [asked.absent]])
+            sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
+            groups = deal(everybody, sizes, self._coins)
         held = [question.count(group[: self.d]) for question, group in zip(questions, groups, strict=True)]
         active = self.active(t)
         return [
@@ -135,7 +136,11 @@ def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[Int
     -------
     Users per cell of each group: multivariate hypergeometric, so exact in law.
     """
-    sizes = group_sizes(int(counts.sum()), groups, coins)
+    return deal(counts, group_sizes(int(counts.sum()), groups, coins).tolist(), coins)
+
+
+def deal(counts: IntArray, sizes: Sequence[int], coins: np.random.Generator) -> list[IntArray]:
+    """Deal all users at random into groups of these sizes; users per cell of each."""
     parts, left = [], counts
     for size in sizes[:-1]:
         part = coins.multivariate_hypergeometric(left, size, method="marginals")

@@ -79,8 +79,9 @@ def assemble(
     estimates = np.concatenate([answer.estimates for answer in answers])
     # at a very large epsilon all variances are 0 and all weights alike; an exact variance that is 0 by
     # chance does not make its answer infinitely good
-    spread = [np.maximum(a.variances(noise), max(a.variance / 100, _LEAST_VARIANCE)) for a in answers]
-    weight = 1.0 / np.concatenate(spread)
+    least = np.array([max(answer.variance / 100, _LEAST_VARIANCE) for answer in answers])
+    spread = np.concatenate([answer.variances(noise) for answer in answers])
+    weight = 1.0 / np.maximum(spread, least.repeat([node.size for node in pruned.nodes]))
     precision = np.bincount(nodes, weights=weight, minlength=tree.size)
     held = precision > 0
     values, variances = np.zeros(tree.size), np.zeros(tree.size)

@@ -1,6 +1,7 @@
 """MTSP-LDP (Algorithm 1) under budget and under population division."""
 
 import math
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -97,12 +98,10 @@ class Mtsp(Mechanism):
         kind = self.setting.noise
         estimate, variances = assemble(self._tree, self._full, first, kind)
         asked = self._tree.asked
-        noise = float(np.mean(variances[asked]))
+        noise = float(variances[asked].mean())
         gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
 
-        def variance(share: int) -> float:
-            return self.setting.division.variance(share, n, self._groups_asked)
-
+        variance = partial(self.setting.division.variance, n=n, groups=self._groups_asked)
         spread = noise * math.sqrt(2 / np.count_nonzero(asked))
         k, share = self._allocation.choose(t, gap, spread, variance)
         cost = variance(share) if share else math.inf
