@@ -5,6 +5,7 @@ import math
 import os
 import platform
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -89,8 +90,8 @@ class Watched:
 
     Attributes
     ----------
-    seconds
-        Of wall time.
+    seconds, processor
+        Of wall time; on processors, all its processes together.
     own_peak, others_peak
         Largest resident memory in MB of the command's own process, and of any that it started.
     output
@@ -98,6 +99,7 @@ class Watched:
     """
 
     seconds: float
+    processor: float
     own_peak: float
     others_peak: float
     output: str
@@ -118,7 +120,7 @@ def watched(command: Sequence[str], folder: Path | None = None, interval: float 
     RuntimeError
         If it fails; with the end of its output.
     """
-    start = time.perf_counter()
+    start, spent = time.perf_counter(), _children_seconds()
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -131,11 +133,16 @@ def watched(command: Sequence[str], folder: Path | None = None, interval: float 
         finally:
             done.set()
             watcher.join()
-    seconds = time.perf_counter() - start
+    seconds, processor = time.perf_counter() - start, _children_seconds() - spent
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} failed:\n{output[-2000:]}")
     own = peaks.pop(process.pid, 0.0)
-    return Watched(seconds, own, max(peaks.values(), default=0.0), output)
+    return Watched(seconds, processor, own, max(peaks.values(), default=0.0), output)
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _follow(pid: int, peaks: dict[int, float], done: threading.Event, interval: float) -> None:

@@ -53,14 +53,16 @@ def _experiment(name: str, config: list[str]) -> list[Finding]:
         simulated = watched([*base, f"data/summaries/{name}.parquet", *options], interval=0.25)
         published = watched([*base, *options], interval=0.25)
         dry = watched([*base, "-n", *options])
-        work = _in_one_process(experiment, Path(folder) / "data")
+        work, effort = _in_one_process(experiment, Path(folder) / "data")
     whole = prepared.seconds + simulated.seconds + published.seconds
     jobs, ideal = _jobs(simulated), work / CORES
-    share = 1 - ideal / simulated.seconds
-    long, peaks = name == "paper", (prepared, simulated, published)
+    beside = (simulated.processor - effort) / jobs
+    share, long = 1 - ideal / simulated.seconds, name == "paper"
+    peaks = (prepared, simulated, published)
     return [
         Finding(what, "wall time on 2 cores", whole / 60, "min", PAPER_MINUTES if long else None),
         Finding(f"{what}, {jobs} jobs", "overhead a job", (simulated.seconds - ideal) / jobs, "s", 0.4),
+        Finding(f"{what}, {jobs} jobs", "processor time beside a job's work", beside, "s"),
         Finding(what, "overhead of simulating", share, "of its wall time", 0.1 if config else None),
         Finding(what, "peak memory of Snakemake", max(run.own_peak for run in peaks), "MB", LIMIT),
         Finding(what, "peak memory of a job", max(run.others_peak for run in peaks), "MB", LIMIT),
@@ -74,9 +76,9 @@ def _jobs(seen: Watched) -> int:
     return int(totals[0])
 
 
-def _in_one_process(experiment: Experiment, data: Path) -> float:
-    """Seconds of all cells and the summary, without Snakemake and without starting processes."""
-    start = time.perf_counter()
+def _in_one_process(experiment: Experiment, data: Path) -> tuple[float, float]:
+    """All cells and the summary without Snakemake or other processes: wall, processor seconds."""
+    start, spent = time.perf_counter(), time.process_time()
     folder = data / "again"
     for dataset in experiment.dataset:
         stream = Stream.read(data / "streams" / f"{dataset}.parquet")
@@ -85,7 +87,7 @@ def _in_one_process(experiment: Experiment, data: Path) -> float:
     scores = read_scores(folder / f"{cell.stem}.parquet" for cell in experiment.cells)
     summarize(scores)
     variant_ratios(scores)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - spent
 
 
 def _simulate(experiment: Experiment, cell: Cell, stream: Stream, folder: Path) -> None:
