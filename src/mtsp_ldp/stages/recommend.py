@@ -1,0 +1,77 @@
+"""recommend: which mechanism to use on a prepared stream, at which ε and w, or none."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from tabulate import tabulate
+from tqdm import tqdm
+
+from mtsp_ldp.experiment import mechanism_options
+from mtsp_ldp.files import written_whole
+from mtsp_ldp.recommendation import Advice, advise, sentence
+from mtsp_ldp.report.style import look, ordered
+from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.stream import Stream
+
+
+@stage
+def main(config: Config) -> None:
+    """Print expected errors on ``dataset`` and one sentence; write the table to ``output`` if it is given."""
+    name = config["dataset"]["name"]
+    stream = Stream.read(Path(config["data"]) / "streams" / f"{name}.parquet")
+    advice = advise(
+        stream,
+        _several(config["epsilon"]),
+        _several(config["window"]),
+        mechanism_options,
+        repetitions=config["repetitions"],
+        seed=config["seed"],
+        follow=lambda runs: tqdm(runs, desc="simulating", disable=not sys.stderr.isatty()),
+    )
+    title = stream.facts.get("title", name)
+    each = f", each for {stream.replicate} reporters" if stream.replicate > 1 else ""
+    print(f"{title}: {stream.length:,} timestamps, {stream.d:,} cells, {stream.users:,} users{each}.")
+    print(_about(advice, config["repetitions"], config["seed"]))
+    for window in advice.table["window"].unique(maintain_order=True):
+        print("", tabulate(*_rows(advice.table.filter(pl.col("window") == window))), sep="\n")
+    print("", sentence(advice, lambda mechanism: look(mechanism).label), sep="\n")
+    if config["output"] is not None:
+        table = advice.table.with_columns(first=advice.first, last=advice.last, dataset=pl.lit(name))
+        with written_whole(config["output"]) as partial:
+            table.select("dataset", pl.exclude("dataset")).write_csv(partial)
+
+
+def _several(value: Any) -> list[Any]:
+    """One value or a list of them."""
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _about(advice: Advice, repetitions: int, seed: int) -> str:
+    where = "all timestamps" if advice.whole else f"timestamps {advice.first} to {advice.last} (the middle)"
+    return (
+        f"Expected MSE of released frequencies (raw), {where}. With ±: {repetitions} simulated repetitions "
+        f"(seed {seed}) and their standard error; without: closed form. * least, and beats the floors; "
+        f"= not told apart from it; † loses to publishing nothing, or is not shown to win."
+    )
+
+
+def _rows(part: pl.DataFrame) -> tuple[list[list[str]], list[str]]:
+    """The rows and heads of one window's table."""
+    epsilons = part["epsilon"].unique(maintain_order=True).to_list()
+    at = {(row["mechanism"], row["epsilon"]): row for row in part.to_dicts()}
+    names = ordered(part["mechanism"].unique().to_list())
+    rows = [[look(name).label, *(_shown(at[name, epsilon]) for epsilon in epsilons)] for name in names]
+    return rows, [f"w = {part['window'][0]}", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
+
+
+def _shown(row: dict[str, Any]) -> str:
+    spread = "" if row["standard_error"] is None else f" ± {row['standard_error']:.0e}"
+    lost = row["method"] != "floor" and not row["wins"]
+    mark = " *" if row["chosen"] else " =" if row["tied"] else " †" if lost else ""
+    return f"{row['mse']:.2e}{spread}{mark}"
+
+
+if __name__ == "__main__":
+    main()
