@@ -3,6 +3,7 @@
 # make bench      speed and memory, against peers and goals; PARTS="oue loops" picks some
 # make lint       every linter            make lock        pin the newest versions that fit pyproject.toml
 # make digests    commit to new results of smoke, after a change that is meant to change them
+# make docs       the documentation, site/index.html
 PYTHON ?= python3
 CORES ?= all
 EXPERIMENT ?= default
@@ -10,7 +11,7 @@ PARTS ?= oue loops growth workflow large
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/python -m snakemake --cores $(CORES) --config experiment=$(EXPERIMENT)
 
-.PHONY: report test test-full lint format lock digests clean bench
+.PHONY: report test test-full lint format lock digests clean bench docs
 
 report: .venv/ready
 	$(SNAKEMAKE)
@@ -27,15 +28,7 @@ report: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-bench: .venv-bench/ready
-	.venv-bench/bin/python -m bench $(PARTS)
-
-# the pinned environment, with the peers beside it
-.venv-bench/ready: .venv/ready
-	@rm -rf .venv-bench; $(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e .[bench]
-	@touch $@
+	rm -rf .venv .venv-bench site data/raw data/streams data/runs data/summaries logs .snakemake
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n auto -m "not slow"
@@ -67,4 +60,4 @@ digests: .venv/ready
 	$(BIN)/python tests/digests.py
 
 clean:
-	rm -rf .venv .venv-bench data/raw data/streams data/runs data/summaries logs .snakemake
+	rm -rf .venv .venv-bench site data/raw data/streams data/runs data/summaries logs .snakemake

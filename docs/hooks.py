@@ -1,0 +1,104 @@
+"""What MkDocs is told so that one text serves the repository and the site.
+
+The README, the manual of the config and the like stand outside of docs/ and become pages; a link that leaves
+docs/ leads to the page, to the module's part of the API, or to a copy of the file, in this order. A link to
+nothing stops the build, as every warning does.
+"""
+
+import logging
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {
+    "README.md": "index.md",
+    "config/README.md": "config.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+"""Files of the repository that are pages too."""
+_LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
+_CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$|^(?: {4}|\t)[^\n]*$|`[^`\n]*`", re.M | re.S)
+_log = logging.getLogger("mkdocs.hooks.links")
+
+
+def on_config(config: Any) -> Any:
+    """Enter pages of docs/ that the nav does not name, before the API."""
+    named = {page for entry in config.nav for page in entry.values() if isinstance(page, str)}
+    found = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))
+    place = next(i for i, entry in enumerate(config.nav) if "API" in entry)
+    config.nav[place:place] = [name for name in found if name not in named]
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that stand elsewhere, and every file that a link needs."""
+    for source, page in PAGES.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    for file in list(files.documentation_pages()):
+        text = Path(file.abs_src_path).read_text(encoding="utf-8")
+        for found in _links(text):
+            target = _resolve(found["target"], file.src_uri)
+            copy = f"files/{target}"
+            if target and _is_plain(target) and files.get_file_from_path(copy) is None:
+                files.append(File.generated(config, copy, abs_src_path=str(ROOT / target)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Turn links between files of the repository into links between pages of the site."""
+    source = page.file.src_uri
+
+    def turned(found: re.Match[str]) -> str:
+        target = _resolve(found["target"], source)
+        if target is None:
+            return found[0]
+        anchor = found["target"].partition("#")[2]
+        if not (ROOT / target).exists():
+            _log.warning("%s: link to %s, which does not exist", source, target)
+        if target.startswith("src/") and target.endswith(".py"):
+            return f"[{found['text']}][{_module(target)}]"
+        there = PAGES.get(target) or (target[5:] if target.startswith("docs/") else f"files/{target}")
+        link = posixpath.relpath(there, posixpath.dirname(source) or ".")
+        return f"{found['image']}[{found['text']}]({link}{'#' + anchor if anchor else ''})"
+
+    code = [range(*match.span()) for match in _CODE.finditer(markdown)]
+    # a link's text may hold code, so only what begins within code is code
+    return _LINK.sub(
+        lambda match: match[0] if any(match.start() in part for part in code) else turned(match), markdown
+    )
+
+
+def _links(markdown: str) -> list[re.Match[str]]:
+    code = [range(*match.span()) for match in _CODE.finditer(markdown)]
+    return [match for match in _LINK.finditer(markdown) if not any(match.start() in part for part in code)]
+
+
+def _resolve(target: str, page: str) -> str | None:
+    """The file of the repository that a relative link of a page means; None for other links."""
+    path = target.partition("#")[0]
+    if not path or "://" in path or path.startswith(("/", "mailto:")):
+        return None
+    origin = {name: source for source, name in PAGES.items()}.get(page, f"docs/{page}")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(origin), path))
+
+
+def _is_plain(target: str) -> bool:
+    """Whether a file can only be copied."""
+    return (
+        not (
+            target in PAGES
+            or target.startswith("docs/")
+            or (target.startswith("src/") and target.endswith(".py"))
+        )
+        and (ROOT / target).is_file()
+    )
+
+
+def _module(path: str) -> str:
+    """The module of a source file."""
+    return path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
