@@ -2,7 +2,8 @@
 
 The README, the manual of the config and the like stand outside of docs/ and become pages; a link that leaves
 docs/ leads to the page, to the module's part of the API, or to a copy of the file, in this order. A link to
-nothing stops the build, as every warning does.
+nothing stops the build, as every warning does. On pages of the API, ``::: package.*`` means the modules of a
+package that no page names.
 """
 
 import logging
@@ -23,6 +24,7 @@ PAGES = {
 """Files of the repository that are pages too."""
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
 _CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$|^(?: {4}|\t)[^\n]*$|`[^`\n]*`", re.M | re.S)
+_REST = re.compile(r"^::: (\S+)\.\*$", re.M)
 _log = logging.getLogger("mkdocs.hooks.links")
 
 
@@ -52,6 +54,8 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Turn links between files of the repository into links between pages of the site."""
     source = page.file.src_uri
+    if source.startswith("api/"):
+        markdown = _REST.sub(lambda found: _rest(found[1]), markdown)
 
     def turned(found: re.Match[str]) -> str:
         target = _resolve(found["target"], source)
@@ -102,3 +106,12 @@ def _is_plain(target: str) -> bool:
 def _module(path: str) -> str:
     """The module of a source file."""
     return path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _rest(package: str) -> str:
+    """Entries for the modules of a package that no page of the API names."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs/api").glob("*.md"))
+    named = set(re.findall(r"^::: (\S+)$", text, re.M))
+    found = sorted((ROOT / "src" / package.replace(".", "/")).glob("[a-z]*.py"))
+    modules = [f"{package}.{path.stem}" for path in found]
+    return "\n\n".join(f"::: {module}" for module in modules if module not in named)

@@ -61,7 +61,9 @@ def site(tmp_path_factory):
 
 def test_every_page_is_there(site):
     pages, _ = site
-    assert {"index.html", "config.html", "contributing.html", "api/private.html"} <= set(pages)
+    assert {"index.html", "config.html", "tutorial.html", "contributing.html", "api/private.html"} <= set(
+        pages
+    )
     for path in (ROOT / "docs").rglob("*.md"):
         assert path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() in pages
 

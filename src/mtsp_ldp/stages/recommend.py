@@ -51,9 +51,9 @@ def _several(value: Any) -> list[Any]:
 def _about(advice: Advice, repetitions: int, seed: int) -> str:
     where = "all timestamps" if advice.whole else f"timestamps {advice.first} to {advice.last} (the middle)"
     return (
-        f"Expected MSE of released frequencies (raw), {where}. With ±: {repetitions} simulated repetitions "
-        f"(seed {seed}) and their standard error; without: closed form. * least, and beats the floors; "
-        f"= not told apart from it; † loses to publishing nothing, or is not shown to win."
+        f"Expected MSE of released frequencies (raw), {where}. Without ±: a closed form;\n"
+        f"with ±: {repetitions} simulated repetitions (seed {seed}) and their standard error.\n"
+        "* least, and beats both floors; = not told apart from it; † not shown to beat publishing nothing."
     )
 
 
