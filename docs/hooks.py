@@ -1,9 +1,9 @@
 """What MkDocs is told so that one text serves the repository and the site.
 
 The README, the manual of the config and the like stand outside of docs/ and become pages; a link that leaves
-docs/ leads to the page, to the module's part of the API, or to a copy of the file, in this order. A link to
-nothing stops the build, as every warning does. On pages of the API, ``::: package.*`` means the modules of a
-package that no page names.
+docs/ leads to the page, to the module's part of the API, or to a copy of the file, in this order (of a
+folder, to its README). A link to nothing stops the build, as every warning does. On pages of the API,
+``::: package.*`` means the modules of a package that no page names.
 """
 
 import logging
@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -22,6 +22,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
 }
 """Files of the repository that are pages too."""
+COPIES = "files/"
+"""Folder of the site for files that are linked to and are neither pages nor modules."""
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
 _CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$|^(?: {4}|\t)[^\n]*$|`[^`\n]*`", re.M | re.S)
 _REST = re.compile(r"^::: (\S+)\.\*$", re.M)
@@ -41,13 +43,18 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages that stand elsewhere, and every file that a link needs."""
     for source, page in PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
-    for file in list(files.documentation_pages()):
-        text = Path(file.abs_src_path).read_text(encoding="utf-8")
-        for found in _links(text):
-            target = _resolve(found["target"], file.src_uri)
-            copy = f"files/{target}"
+    todo = list(files.documentation_pages())
+    while todo:
+        page = todo.pop()
+        for found in _links(Path(str(page.abs_src_path)).read_text(encoding="utf-8")):
+            target = _resolve(found["target"], page.src_uri)
+            copy = f"{COPIES}{target}"
             if target and _is_plain(target) and files.get_file_from_path(copy) is None:
-                files.append(File.generated(config, copy, abs_src_path=str(ROOT / target)))
+                source = str(ROOT / target)
+                file = File.generated(config, copy, abs_src_path=source, inclusion=InclusionLevel.NOT_IN_NAV)
+                files.append(file)
+                if file.is_documentation_page():
+                    todo.append(file)
     return files
 
 
@@ -66,7 +73,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             _log.warning("%s: link to %s, which does not exist", source, target)
         if target.startswith("src/") and target.endswith(".py"):
             return f"[{found['text']}][{_module(target)}]"
-        there = PAGES.get(target) or (target[5:] if target.startswith("docs/") else f"files/{target}")
+        if (ROOT / target).is_dir():
+            return str(found["text"])  # a folder has no page
+        there = PAGES.get(target) or (target[5:] if target.startswith("docs/") else f"{COPIES}{target}")
         link = posixpath.relpath(there, posixpath.dirname(source) or ".")
         return f"{found['image']}[{found['text']}]({link}{'#' + anchor if anchor else ''})"
 
@@ -88,7 +97,10 @@ def _resolve(target: str, page: str) -> str | None:
     if not path or "://" in path or path.startswith(("/", "mailto:")):
         return None
     origin = {name: source for source, name in PAGES.items()}.get(page, f"docs/{page}")
-    return posixpath.normpath(posixpath.join(posixpath.dirname(origin), path))
+    if page.startswith(COPIES):
+        origin = page.removeprefix(COPIES)
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(origin), path))
+    return f"{target}/README.md" if (ROOT / target / "README.md").is_file() else target
 
 
 def _is_plain(target: str) -> bool:

@@ -3,6 +3,7 @@
 import os
 import posixpath
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -36,10 +37,10 @@ class Page(HTMLParser):
             self.loads.append(given["src"])
 
 
-def build(target, *arguments):
+def build(target, root=ROOT):
     return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target), *arguments],
-        cwd=ROOT,
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target)],
+        cwd=root,
         env={**os.environ, **NO_NETWORK, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
@@ -53,10 +54,14 @@ def site(tmp_path_factory):
     done = build(folder)
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
-    return {
-        path.relative_to(folder).as_posix(): Page(path.read_text(encoding="utf-8"))
-        for path in folder.rglob("*.html")
-    }, {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return made(folder)
+
+
+def made(folder):
+    """The pages of a site, and the names of all its files."""
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in names if name.endswith(".html")}
+    return {name: Page(text) for name, text in texts.items()}, names
 
 
 def test_every_page_is_there(site):
@@ -128,3 +133,60 @@ def test_links_of_the_repository_lead_to_files():
 def test_what_builds_the_site_is_pinned_with_the_rest():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert set(extras["docs"]) <= set(extras["dev"])
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A repository whose pages hold a title only."""
+    folder = tmp_path / "small"
+    for name in (
+        "mkdocs.yml",
+        "docs/hooks.py",
+        "docs/prose.py",
+        "docs/assets/iframe-worker.js",
+        "docs/assets/site.css",
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    pages = [path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")]
+    (folder / "docs/api").mkdir()
+    (folder / "config").mkdir()
+    for page in [*pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md"]:
+        (folder / page).write_text(f"# {page}\n")
+    return folder
+
+
+def test_links_that_leave_the_docs_lead_somewhere(small, tmp_path):
+    (small / "bench").mkdir()
+    (small / "bench/README.md").write_text(
+        "# Bench\n\n[a script](run.py) of [the manual](../config/README.md)\n"
+    )
+    (small / "bench/run.py").write_text("print()\n")
+    (small / "empty").mkdir()
+    links = ["../bench/", "../bench/run.py", "../empty", "../config/README.md", "../README.md", "method.md"]
+    text = "\n\n".join(f"[text]({link})" for link in links)
+    (small / "docs/unlisted.md").write_text(f"# More\n\n{text}\n\n    [code](../nothing.md) stays\n")
+    done = build(tmp_path / "site", small)
+    assert done.returncode == 0, done.stderr
+    pages, files = made(tmp_path / "site")
+    assert {"files/bench/index.html", "files/bench/run.py"} <= files
+    wanted = {"files/bench/index.html", "files/bench/run.py", "config.html", "index.html", "method.html"}
+    assert wanted <= set(pages["unlisted.html"].links)
+    assert {"run.py", "../../config.html"} <= set(pages["files/bench/index.html"].links)
+    # the nav does not name it, and has it
+    assert "unlisted.html" in pages["index.html"].links
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("../nothing.md", "nothing.md"),
+        ("method.md#nowhere", "#nowhere"),
+        ("../src/mtsp_ldp/nothing.py", "nothing"),
+    ],
+)
+def test_a_link_to_nothing_stops_the_build(small, tmp_path, link, words):
+    (small / "docs/findings.md").write_text(f"# Findings\n\n[text]({link})\n")
+    done = build(tmp_path / "site", small)
+    assert done.returncode != 0
+    assert any("WARNING" in line and words in line for line in done.stderr.splitlines()), done.stderr

@@ -95,6 +95,14 @@ def test_the_grids_keys_are_those_of_the_schema():
     assert sorted(keys(table)) == sorted(yaml.safe_load(SCHEMA.read_text())["properties"])
 
 
+def test_every_figure_and_experiment_is_named():
+    figures = yaml.safe_load(SCHEMA.read_text())["properties"]["figures"]["items"]["enum"]
+    (row,) = (row for row in tables("experiment/*.yaml")[0][1] if names(row[0]) == ["figures"])
+    assert names(row[1]) == figures
+    told = re.findall(r"^- `(\w+)`: ", MANUAL, re.M)
+    assert sorted(told) == sorted(path.stem for path in (CONFIG / "experiment").glob("*.yaml"))
+
+
 @pytest.mark.parametrize("form", formats())
 def test_a_formats_keys_are_the_fields_of_its_class(form):
     assert dataset_keys()[form] == set(own(formats()[form]))
