@@ -18,10 +18,12 @@ from mtsp_ldp.mechanisms.registry import find, mechanisms
 from mtsp_ldp.simulation import check_epsilon, check_window, simulate
 from mtsp_ldp.stream import Stream
 
-SECONDS = 50.0
+SECONDS = 55.0
 """About what the simulations may take on one core; a longer stream is cut to a stretch."""
-FLAT, TREE, LOOK_UP = (1.2e-4, 1.5e-7), (3e-4, 1.8e-6), 1.2e-8
-"""Seconds a step, and a step and cell, of flat and of tree mechanisms; a step and active user of a panel."""
+FLAT, TREE = (1.2e-4, 1.5e-7), (3e-4, 1.8e-6)
+"""Seconds a step, and a step and cell, of flat and of tree mechanisms, measured on one core."""
+LOOK_UP, START = 1.5e-8, 4e-8
+"""Seconds a step and active user of a panel, and a run and reporter of it."""
 SCHEMA = {
     "mechanism": pl.String,
     "epsilon": pl.Float64,
@@ -86,7 +88,8 @@ def advise(
     repetitions, seed
         Of the simulations.
     seconds
-        About what they may take; it decides the length of the stretch, the clock does not.
+        About what they may take; it decides the length of the stretch (at least three windows), the clock
+        does not.
     follow
         Hands the simulated (mechanism, ε, w) through, and may show how far it is.
 
@@ -101,8 +104,7 @@ def advise(
     closed = [name for name in readers if _has_closed_form(name, options(name))]
     simulated = [name for name in readers if name not in closed]
     cells = [(epsilon, window) for window in windows for epsilon in epsilons]
-    runs = len(cells) * repetitions
-    length = min(stream.length, max(int(seconds / (runs * _step(stream, simulated))), 3 * max(windows)))
+    length = _length(stream, simulated, seconds / (len(cells) * repetitions), 3 * max(windows))
     first = (stream.length - length) // 2
     part = stretch(stream, first, length)
     expected = Expectation(part)
@@ -138,15 +140,17 @@ def _has_closed_form(name: str, options: Mapping[str, Any]) -> bool:
     return name in CLOSED_FORMS and options.items() <= _ASSUMED[name].items()
 
 
-def _step(stream: Stream, names: Sequence[str]) -> float:
-    """Seconds that one timestamp of these mechanisms takes, about; a function of public sizes."""
-    total = 0.0
+def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) -> int:
+    """How many timestamps of these mechanisms fit, about; a function of public sizes, not of the clock."""
+    step = 0.0
     for name in names:
         fixed, per_cell = TREE if find(name).kind.tree else FLAT
-        total += fixed + per_cell * stream.d
+        step += fixed + per_cell * stream.d
+        if stream.is_panel:
+            seconds -= START * stream.users * stream.replicate
         if stream.is_panel and find(name).division == "population":
-            total += LOOK_UP * float(stream.active.mean())
-    return total
+            step += LOOK_UP * float(stream.active.mean())
+    return min(stream.length, max(int(seconds / step) if step else stream.length, least))
 
 
 def stretch(stream: Stream, first: int, length: int) -> Stream:

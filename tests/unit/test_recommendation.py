@@ -73,7 +73,7 @@ def test_it_picks_what_simulations_say(stream, epsilon, window, best):
 
 @pytest.mark.parametrize("stream", [jumping(50), panel(50)])
 def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it_helps(stream):
-    advice = advise(stream, [0.5, 1.0], [10, 20], no_options)
+    advice = advise(stream, [0.5, 1.0], [10, 20], no_options, repetitions=2)
     assert not advice.table["wins"].any()
     assert not advice.table["chosen"].any()
     told = sentence(advice)
@@ -92,7 +92,7 @@ def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it
 
 def test_where_nothing_helps_it_says_so():
     # everybody spread evenly, for ever: 1/d is the truth
-    advice = advise(Stream.from_counts(np.full((30, 4), 10)), [1.0], [10], no_options)
+    advice = advise(Stream.from_counts(np.full((30, 4), 10)), [1.0], [10], no_options, repetitions=2)
     assert sentence(advice) == (
         "Publish nothing at ε = 1 (w = 10); publishing nothing errs by 0, "
         "and by closed form at w = 10 not even ε = 100 helps."
