@@ -28,7 +28,19 @@ report: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-	rm -rf .venv .venv-bench site data/raw data/streams data/runs data/summaries logs .snakemake
+bench: .venv-bench/ready
+	.venv-bench/bin/python -m bench $(PARTS)
+
+# the pinned environment, with the peers beside it
+.venv-bench/ready: .venv/ready
+	@rm -rf .venv-bench; $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e .[bench]
+	@touch $@
+
+docs: .venv/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "The documentation is $$PWD/site/index.html"
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n auto -m "not slow"
