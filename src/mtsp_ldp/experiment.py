@@ -1,14 +1,11 @@
 """The grid of an experiment: its config, checked before any job starts, and the files of its cells."""
 
-import hashlib
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import grimp
 import jsonschema
 import yaml
 from hydra import compose, initialize_config_dir
@@ -17,7 +14,7 @@ from omegaconf import OmegaConf
 
 from mtsp_ldp.datasets.base import Dataset, configured
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.files import digest_text
+from mtsp_ldp.files import read_json
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.runs import ANY
 from mtsp_ldp.simulation import check_epsilon, check_options, check_window
@@ -27,8 +24,6 @@ CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 FIGURES = ["mse_epsilon", "mse_window", "mse_column", "budget", "busiest", "events", "ablation"]
 """What can be drawn of a stream; the first five if an experiment does not say."""
-ASSETS = ("*.css", "*.jinja", "*.js", "*.mplstyle")
-"""What the package holds beside Python."""
 SECONDS_PER_STEP = {"flat": 1.5e-4, "tree": 7e-4}
 """Of one repetition and timestamp, measured on one core of a small server; for the estimate before a run."""
 
@@ -165,16 +160,27 @@ def raw_config(name: str) -> Any:
     return config.get("source", config)
 
 
+def _checked_window(window: int, facts: Path) -> None:
+    try:
+        check_window(window, int(read_json(facts)["T"]))
+    except ValueError as problem:
+        raise ConfigError(f"{facts}: {problem}") from None
+
+
 def check_sources(experiment: Experiment, data: Path, permission: Permission) -> None:
-    """Refuse an experiment whose raw data is missing and may not be downloaded, before any job.
+    """Refuse an experiment that its data cannot serve, before any job.
 
     Raises
     ------
     ConfigError
-        One line: which files, where to put them, or which key allows the download.
+        One line: which raw files are missing, where to put them, or which key allows the download; or a
+        window that is longer than a stream that is prepared.
     """
     for name in experiment.dataset:
-        dataset = load_dataset(name)
+        dataset, facts = load_dataset(name), data / "streams" / f"{name}.json"
+        if dataset.slots is None and facts.exists():
+            for window in experiment.window:
+                _checked_window(window, facts)
         raw = data / "raw" / dataset.raw_name
         if (data / "streams" / f"{name}.parquet").exists() or (raw / "receipt.json").exists():
             continue
@@ -267,46 +273,6 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
     return experiment
 
 
-@cache
-def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph("mtsp_ldp", cache_dir=None)
-
-
-def code_digest(*modules: str) -> str:
-    """Digest of the sources of these modules and of all that they import of this package.
-
-    Snakemake does not see an edit below ``src``; as a rule's parameter this makes it rerun what the edit
-    touches, and nothing else.
-    """
-    needed = set(modules)
-    for module in modules:
-        needed |= _graph().find_upstream_modules(module)
-    digest = hashlib.sha256()
-    for module in sorted(needed):
-        path = ROOT / "src" / Path(*module.split("."))
-        source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        digest.update(module.encode() + source.read_bytes())
-        if module == "mtsp_ldp.report":
-            for asset in sorted(one for kind in ASSETS for one in path.glob(kind)):
-                digest.update(asset.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def stage_digest(stage: str) -> str:
-    """Digest of the code of a stage."""
-    return code_digest(f"mtsp_ldp.stages.{stage}")
-
-
-def mechanism_digest(name: str) -> str:
-    """Digest of the code that a mechanism's jobs run."""
-    return code_digest("mtsp_ldp.stages.simulate", find(base_of(name)).kind.__module__)
-
-
-def dataset_digest(name: str, stage: str) -> str:
-    """Digest of the code that fetches or prepares a data set."""
-    return code_digest(f"mtsp_ldp.stages.{stage}", type(load_dataset(name)).__module__)
-
-
 def as_overrides(experiment: Experiment) -> list[str]:
     """The Hydra overrides that give a later stage this experiment; variants stay in its file.
 
@@ -323,22 +289,3 @@ def as_overrides(experiment: Experiment) -> list[str]:
 def as_hydra(value: Any) -> str:
     """A config value as a Hydra override takes it."""
     return "null" if value is None else str(value)
-
-
-def commit() -> str:
-    """The commit of the sources, "-dirty" where they differ from it; "unknown" outside a checkout."""
-    try:
-        described = subprocess.run(
-            ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return described.stdout.strip()
-
-
-def config_digest(*parts: Any) -> str:
-    """Digest of config values."""
-    return digest_text(repr(parts))[:16]

@@ -206,6 +206,19 @@ def test_data_of_ones_own_goes_from_a_csv_to_a_page(finished):
         assert "My city" in (folder / "reports/smoke/index.html").read_text()
         facts = json.loads((folder / "data/streams/mine.json").read_text())
         assert (facts["T"], facts["users"], facts["rows_by_reason"]) == (23, 400, {"kept": 4800})
+        # now that T is known, a longer window is refused before any job
+        done = run(
+            folder,
+            "--dry-run",
+            "--cores",
+            "1",
+            "--config",
+            "experiment=smoke",
+            "dataset=[mine]",
+            "window=[24]",
+        )
+        assert done.returncode != 0
+        assert "data/streams/mine.json: window=24: 1..23" in done.stdout + done.stderr
     finally:
         (folder / "config/dataset/mine.yaml").unlink()
         snakemake(folder)

@@ -21,8 +21,10 @@ rule fetch:
     conda:
         "../../environment.yml"
     params:
-        config=lambda wildcards: grid.config_digest(grid.raw_config(wildcards.dataset)),
-        code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "fetch"),
+        config=lambda wildcards: provenance.config_digest(
+            grid.raw_config(wildcards.dataset)
+        ),
+        code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "fetch"),
     shell:
         "python -m mtsp_ldp.stages.fetch dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
@@ -42,10 +44,10 @@ rule prepare:
         mem_mb=lambda wildcards, attempt: attempt * 2000,
         runtime=lambda wildcards, attempt: attempt * 30,
     params:
-        config=lambda wildcards: grid.config_digest(
+        config=lambda wildcards: provenance.config_digest(
             grid.dataset_config(wildcards.dataset)
         ),
-        code=lambda wildcards: grid.dataset_digest(wildcards.dataset, "prepare"),
+        code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "prepare"),
     shell:
         "python -m mtsp_ldp.stages.prepare dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
@@ -65,7 +67,7 @@ rule inspect:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        code=grid.stage_digest("inspect"),
+        code=provenance.stage_digest("inspect"),
     shell:
         "python -m mtsp_ldp.stages.inspect dataset={wildcards.dataset:q} > {log:q} 2>&1"
 

@@ -16,9 +16,9 @@ rule summarize:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        experiment=grid.config_digest(E),
+        experiment=provenance.config_digest(E),
         overrides=grid.as_overrides(E),
-        code=grid.stage_digest("summarize"),
+        code=provenance.stage_digest("summarize"),
     shell:
         "python -m mtsp_ldp.stages.summarize {params.overrides:q} > {log:q} 2>&1"
 
@@ -46,7 +46,7 @@ rule tabulate:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        code=grid.stage_digest("tabulate"),
+        code=provenance.stage_digest("tabulate"),
     shell:
         "python -m mtsp_ldp.stages.tabulate dataset={wildcards.dataset:q} {params.overrides:q} > {log:q} 2>&1"
 
@@ -82,7 +82,7 @@ rule plot:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        code=grid.stage_digest("plot"),
+        code=provenance.stage_digest("plot"),
     shell:
         "python -m mtsp_ldp.stages.plot dataset={wildcards.dataset:q} {params.overrides:q} > {log:q} 2>&1"
 
@@ -122,8 +122,8 @@ rule compare:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        claims=grid.config_digest((grid.CONFIG / "claims.yaml").read_bytes()),
-        code=grid.stage_digest("compare"),
+        claims=provenance.config_digest((grid.CONFIG / "claims.yaml").read_bytes()),
+        code=provenance.stage_digest("compare"),
     shell:
         "python -m mtsp_ldp.stages.compare {params.overrides:q} > {log:q} 2>&1"
 
@@ -159,8 +159,8 @@ rule publish:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        code=grid.stage_digest("publish"),
-        commit=grid.commit(),
+        code=provenance.stage_digest("publish"),
+        commit=provenance.commit(),
     shell:
         "python -m mtsp_ldp.stages.publish {params.overrides:q} commit={params.commit} > {log:q} 2>&1"
 
@@ -177,8 +177,8 @@ rule study:
         mem_mb=lambda wildcards, attempt: attempt * 2000,
         runtime=lambda wildcards, attempt: attempt * 60,
     params:
-        code=grid.stage_digest("study"),
-        config=grid.config_digest(grid.dataset_config("city")),
+        code=provenance.stage_digest("study"),
+        config=provenance.config_digest(grid.dataset_config("city")),
     shell:
         "python -m mtsp_ldp.stages.study study={wildcards.study:q} > {log:q} 2>&1"
 

@@ -33,7 +33,7 @@ rule simulate:
             f"++mechanism.options.{name}={grid.as_hydra(value)}"
             for name, value in E.options(wildcards.mechanism).items()
         ],
-        code=lambda wildcards: grid.mechanism_digest(wildcards.mechanism),
+        code=lambda wildcards: provenance.mechanism_digest(wildcards.mechanism),
         stem=lambda wildcards: stem_of(wildcards.dataset, wildcards.mechanism),
     shell:
         "python -m mtsp_ldp.stages.simulate dataset={wildcards.dataset:q} mechanism={params.base:q} label={wildcards.mechanism:q} {params.options:q}"

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
-from mtsp_ldp.experiment import Experiment, config_digest
+from mtsp_ldp.experiment import Experiment
 from mtsp_ldp.files import read_table, written_whole
+from mtsp_ldp.provenance import config_digest
 from mtsp_ldp.report.canvas import read_run
 from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
 from mtsp_ldp.report.payload import View, payload
