@@ -56,14 +56,15 @@ def _experiment(name: str, config: list[str]) -> list[Finding]:
         work, effort = _in_one_process(experiment, Path(folder) / "data")
     whole = prepared.seconds + simulated.seconds + published.seconds
     jobs, ideal = _jobs(simulated), work / CORES
+    over = (simulated.seconds - ideal) / jobs
     beside = (simulated.processor - effort) / jobs
     share, long = 1 - ideal / simulated.seconds, name == "paper"
     peaks = (prepared, simulated, published)
     return [
         Finding(what, "wall time on 2 cores", whole / 60, "min", PAPER_MINUTES if long else None),
-        Finding(f"{what}, {jobs} jobs", "overhead a job", (simulated.seconds - ideal) / jobs, "s", 0.4),
+        Finding(f"{what}, {jobs} jobs", "overhead a job", over, "s", None if config else 0.4),
         Finding(f"{what}, {jobs} jobs", "processor time beside a job's work", beside, "s"),
-        Finding(what, "overhead of simulating", share, "of its wall time", 0.1 if config else None),
+        Finding(what, "overhead of simulating", share, "of its wall time", 0.1 if config and long else None),
         Finding(what, "peak memory of Snakemake", max(run.own_peak for run in peaks), "MB", LIMIT),
         Finding(what, "peak memory of a job", max(run.others_peak for run in peaks), "MB", LIMIT),
         Finding(what, "dry run when all is done", dry.seconds, "s", 6.0 if long else None),
