@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtsp_ldp.datasets import spool
