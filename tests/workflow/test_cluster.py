@@ -84,7 +84,7 @@ def slurm(tmp_path_factory):
     given = settle(folder)
     munge = [f"--{name}-file={folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
     # it comes back when it is ready
-    subprocess.run(["munged", f"--socket={folder}/munge.socket", *munge], timeout=60, check=True)
+    subprocess.run(["munged", "--force", f"--socket={folder}/munge.socket", *munge], timeout=60, check=True)
     started = []
     try:
         for name, ready in (("slurmctld", "Running as primary controller"), ("slurmd", "started")):
