@@ -1,22 +1,19 @@
 """The README: its table and picture from committed results, its example of a mechanism, its Python."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from clones import ROOT, copy, environment
 from mtsp_ldp import Stream
 from mtsp_ldp.report import headline
 from mtsp_ldp.report.summary import summarize
 from mtsp_ldp.runs import run_cell
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXPERIMENT = {"lpu": {}, "lsp": {}, "zero": {}, "uniform": {}}
 
@@ -97,10 +94,8 @@ def blocks(language):
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory, request):
-    folder = tmp_path_factory.mktemp("readme") / "clone"
-    for name in ("src", "config", "workflow"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+def clone(tmp_path_factory):
+    folder = copy(tmp_path_factory.mktemp("readme") / "clone")
     for language in ("python", "yaml"):
         for block in blocks(language):
             path = re.match(r"# (\S+)\n", block)
@@ -113,7 +108,7 @@ def run(clone, *arguments):
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=clone,
-        env={**os.environ, "PYTHONPATH": str(clone / "src")},
+        env=environment(clone),
         capture_output=True,
         text=True,
         check=False,

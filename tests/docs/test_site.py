@@ -8,13 +8,12 @@ import subprocess
 import sys
 import tomllib
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("site")  # one build serves them all
-ROOT = Path(__file__).resolve().parents[2]
+from clones import ROOT, once_for_all
+
 NO_NETWORK = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
 
 
@@ -48,12 +47,17 @@ def build(target, root=ROOT):
     )
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("docs") / "site"
-    done = build(folder)
-    assert done.returncode == 0, done.stderr
-    assert "WARNING" not in done.stderr
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, worker_id):
+    """The pages of the site, and the names of all its files."""
+
+    def make(folder):
+        done = build(folder)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    folder, told = once_for_all(tmp_path_factory, worker_id, "site", make)
+    assert "WARNING" not in told
     return made(folder)
 
 

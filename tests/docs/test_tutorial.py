@@ -3,14 +3,13 @@
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from clones import ROOT, copy, environment
+
 TUTORIAL = ROOT / "docs/tutorial.md"
-NEEDED = ["Snakefile", "workflow", "config", "src", "profiles", "environment.yml", "pyproject.toml"]
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -19,22 +18,14 @@ def blocks(text):
     return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)
 
 
-def environment(folder):
-    binaries = Path(sys.executable).parent
-    return {
-        **os.environ,
-        "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(folder / "src"),
-    }
-
-
 def executed(folder):
     """What each block prints that is run; each ``text`` block beside what was printed before it."""
     told, pairs = "", []
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for language, content in blocks(TUTORIAL.read_text(encoding="utf-8")):
         if language == "yaml":
-            path = re.match(r"# (\S+)\n", content)[1]
-            (folder / path).write_text(content, encoding="utf-8")
+            target = re.match(r"# (\S+)\n", content)[1]
+            (folder / target).write_text(content, encoding="utf-8")
         elif language == "text":
             pairs.append((content, told))
         else:
@@ -43,7 +34,7 @@ def executed(folder):
                 command,
                 input=content,
                 cwd=folder,
-                env=environment(folder),
+                env=environment(folder, PATH=path),
                 capture_output=True,
                 text=True,
                 check=False,
@@ -67,14 +58,7 @@ def same(quoted, printed):
 
 
 def test_the_tutorial_runs_as_it_stands_and_prints_what_it_quotes(tmp_path):
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    for name in NEEDED:
-        source, target = ROOT / name, folder / name
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        else:
-            shutil.copy(source, target)
+    folder = copy(tmp_path / "clone")
     pairs = executed(folder)
     assert len(pairs) == 3
     for quoted, printed in pairs:
