@@ -147,7 +147,6 @@ def small(tmp_path):
         "mkdocs.yml",
         "docs/hooks.py",
         "docs/prose.py",
-        "docs/assets/iframe-worker.js",
         "docs/assets/site.css",
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

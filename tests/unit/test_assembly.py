@@ -169,6 +169,7 @@ RECORDS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(
     records=RECORDS, rule=st.sampled_from(["last", "first", "most"]), hold=st.integers(1, 3), data=st.data()
 )
