@@ -134,7 +134,7 @@ BETTER = {"kind": "better", "pairs": [["a", "b"]]}
         ({1.0: [1, 1.1], 2.0: [3, 3.1]}, {1.0: [3, 3.1], 2.0: [1, 1.1]}, "mixed"),
         ({1.0: [1, 9], 2.0: [9, 1]}, {1.0: [1, 2], 2.0: [2, 1]}, "not decided"),
         # one for, none against, but most of them open: too little to hold
-        ({1.0: [1, 1.1], 2.0: [1, 9], 3.0: [9, 1]}, {1.0: [3, 3.1], 2.0: [1, 2], 3.0: [2, 1]}, "mixed"),
+        ({0.5: [1, 1.1], 1.0: [1, 9], 2.0: [9, 1]}, {0.5: [3, 3.1], 1.0: [1, 2], 2.0: [2, 1]}, "mixed"),
     ],
 )
 def test_a_verdict_counts_decided_cells(a, b, word):
@@ -155,10 +155,17 @@ def test_what_was_not_run_is_not_decided():
     assert found.verdict == "not decided"
 
 
+def test_very_large_budgets_count_only_where_a_claim_names_them():
+    cells = {("s", "a", 1.0, 10): [1, 1.1], ("s", "b", 1.0, 10): [3, 3.1]}
+    table = scores({**cells, ("s", "a", 50.0, 10): [3, 3.1], ("s", "b", 50.0, 10): [1, 1.1]})
+    assert verdict(BETTER, table).verdict == "holds"
+    assert verdict({**BETTER, "epsilon": 20}, table).verdict == "fails"
+
+
 def test_skewed_streams_only_where_a_claim_says_so():
     table = many(["a", "b"])
-    shares = {"s1": 0.9, "s2": 0.1, "s3": 0.2, "s4": 0.49}
-    found = verdict({**BETTER, "on": "skewed"}, table, concentration=shares)
+    shares = {"s1": 0.9, "s2": 0.1, "s3": 0.2, "s4": 0.29}
+    found = verdict({**BETTER, "streams": "skewed"}, table, concentration=shares)
     assert found.where == "s1: 4 for, 0 against of 4"
 
 
@@ -189,6 +196,14 @@ def test_sampling_should_win_on_the_stablest_and_lose_on_the_liveliest():
     assert verdict(claim, pl.concat([stable, lively]), movement=swapped).verdict == "fails"
 
 
+KEYS = {
+    "better": {"pairs", "query", "measure", "streams", "epsilon"},
+    "best": {"mechanisms", "query", "measure"},
+    "trend": {"mechanism", "along"},
+    "sampling": set(),
+}
+
+
 def test_the_claims_of_the_project_name_what_exists(stream):
     claims = yaml.safe_load((CONFIG / "claims.yaml").read_text())
     variants = yaml.safe_load((CONFIG / "experiment" / "claims.yaml").read_text())["variants"]
@@ -197,6 +212,7 @@ def test_the_claims_of_the_project_name_what_exists(stream):
     queries = {query for query, *_ in Scorer(log).score(_release(log))}
     for claim in claims:
         assert claim["kind"] in KINDS
+        assert set(claim) <= {"id", "says", "source", "kind", *KEYS[claim["kind"]]}
         for name in [*chain(*claim.get("pairs", [])), *claim.get("mechanisms", [])]:
             base, _, variant = name.partition(".")
             assert find(base)

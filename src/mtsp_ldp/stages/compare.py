@@ -30,7 +30,8 @@ def main(config: Config) -> None:
     for name in experiment.dataset:
         sizes = profile(Stream.read(data / "streams" / f"{name}.parquet"))
         movement[name] = sizes["change"] / max(sizes["rms"], 1e-300)
-        concentration[name] = sizes["share of the busiest tenth of the cells"]
+        tenth = sizes["share of the busiest tenth of the cells"]
+        concentration[name] = tenth if sizes["d"] >= 10 else 0.0
     scores = read_scores(runs / f"{cell.stem}.parquet" for cell in experiment.cells)
     claims = yaml.safe_load((CONFIG / "claims.yaml").read_text(encoding="utf-8"))
     verdicts = as_rows(judge(claims, Evidence(scores, movement, concentration)))
