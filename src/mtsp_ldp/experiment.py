@@ -164,7 +164,7 @@ def _checked_window(window: int, facts: Path) -> None:
     try:
         check_window(window, int(read_json(facts)["T"]))
     except ValueError as problem:
-        raise ConfigError(f"{facts}: {problem}") from None
+        raise ConfigError(f"{facts}: {problem}; delete it if its data or config changed") from None
 
 
 def check_sources(experiment: Experiment, data: Path, permission: Permission) -> None:
@@ -289,3 +289,13 @@ def as_overrides(experiment: Experiment) -> list[str]:
 def as_hydra(value: Any) -> str:
     """A config value as a Hydra override takes it."""
     return "null" if value is None else str(value)
+
+
+def regenerate(experiment: Experiment) -> str:
+    """The command that makes an experiment's results, with the keys that differ from its file."""
+    usual, keys = load_experiment(experiment.name), []
+    for name, value in asdict(experiment).items():
+        if name not in ("variants", "batch") and value != getattr(usual, name):
+            text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+            keys.append(f"'{name}={text}'")
+    return " ".join([f"snakemake --cores all --config experiment={experiment.name}", *keys])

@@ -35,9 +35,10 @@ def code_digest(*modules: str) -> str:
         path = ROOT / "src" / Path(*module.split("."))
         source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         digest.update(module.encode() + source.read_bytes())
-        if module == "mtsp_ldp.report":
-            for asset in sorted(one for kind in ASSETS for one in path.glob(kind)):
-                digest.update(asset.read_bytes())
+    if any(module.startswith("mtsp_ldp.report.") for module in needed):
+        report = ROOT / "src" / "mtsp_ldp" / "report"
+        for asset in sorted(one for kind in ASSETS for one in report.glob(kind)):
+            digest.update(asset.name.encode() + asset.read_bytes())
     return digest.hexdigest()[:16]
 
 

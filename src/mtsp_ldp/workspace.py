@@ -7,6 +7,7 @@ refused for ever. A lock of the kernel's ends with its holder, and tells a stale
 import contextlib
 import fcntl
 import os
+import socket
 import time
 from pathlib import Path
 from typing import IO
@@ -42,10 +43,28 @@ def clear_stale_locks(folder: Path) -> IO[str] | None:
         held.close()
         return None
     else:
-        for lock in (state / "locks").glob("*.lock"):
-            lock.unlink(missing_ok=True)
+        if _is_gone((state / "alive").read_text()):
+            for lock in (state / "locks").glob("*.lock"):
+                lock.unlink(missing_ok=True)
+        held.truncate(0)
+        held.write(f"{socket.gethostname()} {os.getpid()}")
+        held.flush()
     fcntl.flock(held, fcntl.LOCK_SH)
     return held
+
+
+def _is_gone(holder: str) -> bool:
+    """Whether the last holder is known to be gone: the kernel's lock may not reach other machines."""
+    host, _, pid = holder.partition(" ")
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return int(pid) == os.getpid()
 
 
 def forgive_the_future(folder: Path) -> None:

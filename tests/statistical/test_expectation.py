@@ -57,10 +57,31 @@ def test_the_least_epsilon_is_where_a_mechanism_meets_the_floor():
     assert Expectation(Stream.from_counts(np.full((40, 4), 100))).least_epsilon("lpu", 10) is None
 
 
-def test_empty_timestamps_are_left_out_and_with_nobody_asked_nothing_is_published():
+def test_empty_timestamps_are_left_out():
     counts = np.array([[3, 1], [0, 0], [3, 1]])
     expected = Expectation(Stream.from_counts(counts))
     assert expected.active.tolist() == [4, 4]
-    # with fewer than one to ask LPU publishes nothing: its release stays at 0
-    assert expected.error("lpu", 1.0, 10) == expected.floors["zero"]
     assert expected.error("lbu", 1.0, 10) > expected.floors["zero"]
+
+
+@pytest.mark.parametrize("mechanism", CLOSED_FORMS)
+@pytest.mark.parametrize("quiet", [15, 100, 400])
+def test_few_reporters_are_reckoned_with(mechanism, quiet):
+    """With 15 active of 2,000 a share of 1/20 often meets nobody, and one reporter is much noise."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for t in range(80):
+        n = 400 if t % 4 == 0 else quiet
+        who = rng.choice(2000, n, replace=False)
+        rows.append(np.column_stack([np.full(n, t), who, rng.random(n) < (0.9 if t % 8 < 4 else 0.2)]))
+    t, user, cell = np.concatenate(rows).astype(np.int64).T
+    data = Stream.from_panel(t, user, cell, 2, facts={"users": 2000})
+    errors = [
+        (
+            (simulate(data, mechanism, epsilon=5.0, window=20, repetition=r).frequencies - data.frequencies)
+            ** 2
+        ).mean()
+        for r in range(80)
+    ]
+    error = np.std(errors, ddof=1) / math.sqrt(len(errors))
+    assert abs(np.mean(errors) - Expectation(data).error(mechanism, 5.0, 20)) < 4 * error

@@ -100,6 +100,14 @@ def test_nothing_kept_is_an_error_that_says_why(tmp_path):
         made(tmp_path, [])
 
 
+def test_an_absurd_time_is_told_and_none_is_lost(tmp_path):
+    with pytest.raises(ValueError, match="slots of 3 cells are too many: set origin"):
+        made(tmp_path, [(1, 0, "a"), (1, 1e8, "b")], HOURLY)
+    minutes = Slots(1, "UTC", 0, None)
+    rows = made(tmp_path, [(1, 0, "a"), (1, 4e7, "b")], minutes)
+    assert rows.reasons == {"after_window": 1, "kept": 1}
+
+
 def at(text, zone="UTC"):
     return round(datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp() * 1e6) / HOUR
 
@@ -139,6 +147,8 @@ TIMES = [
     ("2021-11-07T01:30:00", "iso", "2021-11-07 05:30:00+00:00"),  # it comes twice: the first
     ("2021-13-14T02:30:00", "iso", None),
     ("2021-07-14", "iso", "2021-07-14 04:00:00+00:00"),
+    ("2021-03-14 01:30:00+00", "iso", "2021-03-14 01:30:00+00:00"),
+    ("2021-03-14 01:30:00.123456789Z", "iso", "2021-03-14 01:30:00.123456+00:00"),
     ("soon", "iso", None),
     (None, "iso", None),
     ("1615685400", "unix", "2021-03-14 01:30:00+00:00"),
@@ -292,5 +302,7 @@ def test_bad_columns_are_refused(change, message):
 
 
 def test_a_missing_file_of_ones_own_is_asked_for(tmp_path):
-    with pytest.raises(ValueError, match=r"mine: no file.*put|a csv or parquet of your own|missing"):
+    with pytest.raises(
+        ValueError, match=r"mine: raw files missing: .*\*\.csv, \*\.parquet.*a csv or parquet of your own"
+    ):
         configured({**CUSTOM, "origin": 0}).fetch(tmp_path / "mine", Permission())

@@ -133,8 +133,9 @@ BETTER = {"kind": "better", "pairs": [["a", "b"]]}
         ({1.0: [3, 3.1], 2.0: [3, 3.1]}, {1.0: [1, 1.1], 2.0: [1, 1.1]}, "fails"),
         ({1.0: [1, 1.1], 2.0: [3, 3.1]}, {1.0: [3, 3.1], 2.0: [1, 1.1]}, "mixed"),
         ({1.0: [1, 9], 2.0: [9, 1]}, {1.0: [1, 2], 2.0: [2, 1]}, "not decided"),
-        # one for, none against, but most of them open: too little to hold
-        ({0.5: [1, 1.1], 1.0: [1, 9], 2.0: [9, 1]}, {0.5: [3, 3.1], 1.0: [1, 2], 2.0: [2, 1]}, "mixed"),
+        # one for, or one against, but most of them open: too little for a verdict
+        ({0.5: [1, 1.1], 1.0: [1, 9], 2.0: [9, 1]}, {0.5: [3, 3.1], 1.0: [1, 2], 2.0: [2, 1]}, "not decided"),
+        ({0.5: [3, 3.1], 1.0: [1, 9], 2.0: [9, 1]}, {0.5: [1, 1.1], 1.0: [1, 2], 2.0: [2, 1]}, "not decided"),
     ],
 )
 def test_a_verdict_counts_decided_cells(a, b, word):
@@ -146,6 +147,25 @@ def test_a_verdict_counts_decided_cells(a, b, word):
         }
     )
     assert verdict(BETTER, table).verdict == word
+
+
+def test_ties_give_no_verdict():
+    rng = np.random.default_rng(1)
+    words = []
+    for _ in range(40):
+        cells = {
+            ("s", name, 1.0, window): rng.lognormal(size=5) for name in ("a", "b") for window in range(10, 70)
+        }
+        words.append(verdict(BETTER, scores(cells)).verdict)
+    assert set(words) == {"not decided"}
+
+
+def test_less_is_better_for_every_error():
+    table = pl.concat([scores({("s", "mtsp_budget", 1.0, 10): [1, 1.1], ("s", "lpu", 1.0, 10): [3, 3.1],
+                               ("s", "lsp", 1.0, 10): [4, 4.1]}, measure="mae")])  # fmt: skip
+    claim = {"kind": "best", "mechanisms": ["mtsp_budget"], "measure": "mae"}
+    assert verdict(claim, table).verdict == "holds"
+    assert "ratio to the best other 0.3" in verdict(claim, table).numbers
 
 
 def test_what_was_not_run_is_not_decided():

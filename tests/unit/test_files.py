@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -67,6 +68,15 @@ def test_a_lock_is_stale_once_nobody_lives(tmp_path):
     locks.mkdir(parents=True)
     lock = locks / "0.input.lock"
     lock.write_text("data/x\n")
+    clear_stale_locks(tmp_path).close()
+    assert lock.exists()  # nobody knows whose it is
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    alive = tmp_path / ".snakemake" / "alive"
+    alive.write_text(f"another-machine {killed.pid}")
+    clear_stale_locks(tmp_path).close()
+    assert lock.exists()  # its holder may live there
+    alive.write_text(f"{socket.gethostname()} {killed.pid}")
     first = clear_stale_locks(tmp_path)
     assert not lock.exists()
     lock.write_text("data/x\n")  # the first run's own

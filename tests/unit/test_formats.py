@@ -235,8 +235,27 @@ def test_a_missing_column_is_named_with_its_file(raw):
     folder = raw("porto")
     path = folder / "train.csv"
     path.write_text(path.read_text().replace("POLYLINE", "LINE"))
-    with pytest.raises(ValueError, match=r"porto: train.csv|POLYLINE"):
+    with pytest.raises(ValueError, match=r"porto: .*train\.csv: column 'POLYLINE' is missing"):
         prepared("porto", folder)
+
+
+def test_what_an_archiver_adds_for_itself_is_no_data(raw, tmp_path):
+    folder = raw("chicago")
+    (folder / "__MACOSX").mkdir()
+    (folder / "__MACOSX" / "._Taxi_Trips.csv").write_bytes(b"\0\5\26\7")
+    (folder / "._Taxi_Trips.csv").write_bytes(b"\0\5\26\7")
+    assert rows(prepared("chicago", folder)) == rows(prepared("chicago", RAW / "chicago"))
+
+
+def test_two_data_sets_of_one_folder_do_not_meet(raw):
+    folder = raw("foursquare_nyc")
+    left = folder / ".spool-foursquare_nyc-killed"
+    other = folder / ".spool-foursquare_tky-running"
+    left.mkdir()
+    other.mkdir()
+    prepared("foursquare_nyc", folder)
+    assert not left.exists()
+    assert other.exists()
 
 
 def test_without_raw_files_it_says_what_it_looked_for(tmp_path):

@@ -122,8 +122,10 @@ def test_packed_numbers_are_right_to_a_part_of_the_largest():
 def test_the_window_of_a_budget_is_summed_exactly(summary):
     none = pl.DataFrame(schema={"mechanism": pl.String, "factor": pl.Float64, "share": pl.Float64})
     data = payload(summary, {"s": view(60, 3)}, (1.0, 20), none)
-    sums = np.frombuffer(base64.b64decode(data["streams"]["s"]["budgets"]["lsp"][2]), dtype="<f4")
+    sums = np.frombuffer(base64.b64decode(data["streams"]["s"]["budgets"]["lsp"]["parts"][2]), dtype="<f4")
     assert sums == pytest.approx(np.minimum(np.arange(1, 61), 20) * 0.05)
+    assert data["streams"]["s"]["budgets"]["lsp"]["most"] == pytest.approx(1.0)
+    assert data["streams"]["s"]["budgets"]["lsp"]["published"] == 60
     assert data["measures"] == [{"title": "MSE of frequencies", "log": True}]
     assert data["results"][-1][2:4] == [None, None]
     assert json.loads(as_json(data)) == data

@@ -87,6 +87,20 @@ def test_an_edited_mechanism_reruns_its_own_jobs_only(finished, module, cells):
         source.write_text(before)
 
 
+@pytest.mark.parametrize(("asset", "rule"), [("page.js", "publish"), ("report.mplstyle", "plot")])
+def test_an_edited_asset_of_the_report_reruns_what_it_is_part_of(finished, asset, rule):
+    folder, _ = finished
+    source = folder / f"src/mtsp_ldp/report/{asset}"
+    before = source.read_text()
+    source.write_text(before + "\n")
+    try:
+        jobs = planned(folder)
+        assert jobs[rule] >= 1
+        assert "simulate" not in jobs
+    finally:
+        source.write_text(before)
+
+
 def test_an_edited_option_reruns_what_it_touches_only(finished):
     folder, _ = finished
     source = folder / "config/mechanism/lsp.yaml"
@@ -206,6 +220,12 @@ def test_data_of_ones_own_goes_from_a_csv_to_a_page(finished):
         assert "My city" in (folder / "reports/smoke/index.html").read_text()
         facts = json.loads((folder / "data/streams/mine.json").read_text())
         assert (facts["T"], facts["users"], facts["rows_by_reason"]) == (23, 400, {"kept": 4800})
+        # what is added to a file of one's own is noticed, and nothing else
+        mine = ("dataset=[mine]", "mechanism=[uniform,lpu]", "window=[4]", "figures=[mse_epsilon]")
+        assert planned(folder, *mine) == {}
+        with (raw / "phones.csv").open("a") as more:
+            more.write("another,2024-05-01T03:10:00,16.3,48.2\n")
+        assert planned(folder, *mine)["prepare"] == 1
         # now that T is known, a longer window is refused before any job
         done = run(
             folder,

@@ -24,6 +24,9 @@ rule fetch:
         config=lambda wildcards: provenance.config_digest(
             grid.raw_config(wildcards.dataset)
         ),
+        files=lambda wildcards: grid.load_dataset(wildcards.dataset).loose_files(
+            Path("data/raw") / wildcards.dataset
+        ),
         code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "fetch"),
     shell:
         "python -m mtsp_ldp.stages.fetch dataset={wildcards.dataset:q} > {log:q} 2>&1"

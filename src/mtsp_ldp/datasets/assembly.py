@@ -18,6 +18,8 @@ from mtsp_ldp.datasets.spool import Spool
 
 WITHIN_SLOT = ("last", "first", "most")
 MINUTE = 60_000_000
+MOST_COUNTS = 1 << 28
+"""Of users by slot and cell: two gigabytes of them."""
 DAY = 24 * 60
 
 
@@ -158,9 +160,10 @@ def assemble(
         If no record is kept, with the reasons.
     """
     reasons: Counter[str] = Counter()
-    by_user, labels, first = Spool(scratch / "user", "user"), _Labels(), []
+    by_user, labels, first, total = Spool(scratch / "user", "user"), _Labels(), [], 0
     for frame in records:
         placed = _placed(frame, domain)
+        total += frame.height
         reasons.update({reason: n for reason, n in placed["reason"].value_counts().iter_rows() if reason})
         good = placed.filter(pl.col("reason").is_null()).select("user", "time", "cell")
         by_user.add(labels.numbered(good))
@@ -175,10 +178,17 @@ def assemble(
             seen[settled["user"].to_numpy()] = True
             last = max(last, int(settled["t"].max()))  # type: ignore[arg-type]
             by_time.add(_held(settled, rules.hold, slots.length))
-    total = sum(reasons.values())
     if last < 0:
-        raise ValueError(f"no record is kept ({_told(reasons)}): box, window or time zone are wrong")
+        raise ValueError(
+            f"no record is kept ({_told(reasons)}): box, window or the reading of times is wrong"
+        )
     length = slots.length or last + 1
+    if length * domain.d > MOST_COUNTS:
+        raise ValueError(
+            f"T = {length:,} slots of {domain.d} cells are too many: set origin, length or slot_minutes"
+        )
+    if sum(reasons.values()) != total:
+        raise RuntimeError(f"{total:,} records, and {_told(reasons)}: some were lost")
     rows = _gathered(by_time, labels.ranks(seen), length)
     told = {reason: number for reason, number in sorted(reasons.items()) if number}
     return Rows(*rows, length, start, total, told)
@@ -208,11 +218,10 @@ def _settled(
 ) -> pl.DataFrame:
     """One row a user and slot: ``user``, ``t`` and ``cell``, by user and slot."""
     timed = frame.with_columns(t=slots.number(start))
+    end = slots.length or 1 << 31
     reasons["before_window"] += int((timed["t"] < 0).sum())
-    if slots.length is not None:
-        reasons["after_window"] += int((timed["t"] >= slots.length).sum())
-    within = pl.col("t").is_between(0, (slots.length or 2**31) - 1)
-    kept = timed.filter(within).sort("user", "time", "cell")
+    reasons["after_window"] += int((timed["t"] >= end).sum())
+    kept = timed.filter(pl.col("t").is_between(0, end - 1)).sort("user", "time", "cell")
     steps = (
         ("duplicate", ~_changes("user", "time", "cell")),
         ("under_minimum", pl.len().over("user") < rules.minimum_reports),

@@ -52,6 +52,10 @@ class Dataset(ABC):
     def require(self, folder: Path, permission: Permission) -> None:  # noqa: B027
         """Raise ValueError if raw files are missing and may not be had; most formats need none."""
 
+    def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
+        """Name, size and time of raw files that the user brought and may change; none of most formats."""
+        return []
+
     @abstractmethod
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Bring the raw files into the folder, as published; return the receipt."""

@@ -65,9 +65,12 @@ class Custom(Traces):
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Every row."""
         for rows in self._read(name, file):
-            text = {role: pl.col(column).cast(pl.String) for role, column in self.columns.items()}
+            text = {
+                role: pl.col(column).cast(pl.String).str.strip_chars()
+                for role, column in self.columns.items()
+            }
             place = (
-                {"label": text["cell"].str.strip_chars()}
+                {"label": text["cell"]}
                 if "cell" in text
                 else {axis: text[axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
             )
@@ -85,7 +88,7 @@ class Custom(Traces):
             text = pl.col(column).dt.convert_time_zone("UTC") if kind.time_zone else pl.col(column)
             form = "%Y-%m-%dT%H:%M:%S%.6f" + ("Z" if kind.time_zone else "")
             return read(text.dt.strftime(form), "iso", self.time_zone)
-        return read(pl.col(column).cast(pl.String), self.time_format, self.time_zone)
+        return read(pl.col(column).cast(pl.String).str.strip_chars(), self.time_format, self.time_zone)
 
     def _read(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         wanted = list(self.columns.values())

@@ -4,9 +4,8 @@ Every line is a row, well or badly formed: what cannot be read comes out as null
 """
 
 import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 
@@ -56,7 +55,10 @@ def delimited(
         file.readline()
     if columns is None:
         header = file.readline().decode(encoding, "replace").removeprefix("\ufeff").strip("\r\n")
-        columns = next(csv.reader([header], delimiter=separator), [])
+        try:
+            columns = next(csv.reader([header], delimiter=separator), [])
+        except csv.Error as error:
+            raise ValueError(f"{name}: its first line is no header ({error})") from None
     for column in wanted:
         if column not in columns:
             raise ValueError(
@@ -86,9 +88,11 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 def _parsed(text: bytes, columns: Sequence[str], separator: str, quote: str | None) -> pl.DataFrame:
     schema: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys([*columns, _OVER], pl.String)
+    lines = text.count(b"\n") + (not text.endswith(b"\n"))
     try:
-        return pl.read_csv(
-            text,
+        # the first line tells polars how many fields there are: one of ours, with none in them
+        frame = pl.read_csv(
+            separator.encode() * len(columns) + b"\n" + text,
             has_header=False,
             schema=schema,
             separator=separator,
@@ -96,16 +100,32 @@ def _parsed(text: bytes, columns: Sequence[str], separator: str, quote: str | No
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
             missing_columns="insert",
-        )
-    except pl.exceptions.ComputeError:
-        # a stray quote: line by line, so that it costs its own line only
-        lines = io.StringIO(text.decode("utf-8", "replace")).read().splitlines()
-        rows = [next(csv.reader([line], delimiter=separator, quotechar=quote), []) for line in lines]
-        width = len(columns)
-        fields = [[*row[: width + 1], *[None] * (width + 1 - len(row))] for row in rows]
-        return pl.DataFrame(fields, schema=schema, orient="row").with_columns(
-            pl.when(pl.all() != "").then(pl.all())
-        )
+        )[1:]
+    except pl.exceptions.PolarsError:
+        frame = pl.DataFrame(schema=schema)
+    if frame.height != lines:  # a stray quote took other lines with it
+        frame = _line_by_line(text, schema, separator, quote)
+    # polars takes an empty field for null, but not an empty one in quotes
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if quote else frame
+
+
+def _line_by_line(text: bytes, schema: dict[str, Any], separator: str, quote: str | None) -> pl.DataFrame:
+    """The same, slowly: a stray quote costs its own line only."""
+    lines = text.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    width, rows = len(schema), []
+    for line in lines:
+        row = _fields(line.rstrip("\r"), separator, quote)
+        rows.append([*row[:width], *[None] * (width - len(row))])
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _fields(line: str, separator: str, quote: str | None) -> list[str]:
+    if quote is None:
+        return line.split(separator)
+    try:
+        return next(csv.reader([line], delimiter=separator, quotechar=quote), [])
+    except csv.Error:
+        return []
 
 
 def gathered(frames: Iterable[pl.DataFrame], rows: int = 1_000_000) -> Iterator[pl.DataFrame]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-_ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?\s*$"
+_ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?\s*$"
 
 
 def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
@@ -27,8 +27,8 @@ def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
     clock = clock.fill_null("00:00")
     clock = pl.when(clock.str.len_chars() == 5).then(clock + ":00").otherwise(clock)
     naive = (day + " " + clock).str.strptime(pl.Datetime("us"), "%Y-%m-%d %H:%M:%S%.f", strict=False)
-    hours, minutes = offset.str.slice(1, 2), offset.str.slice(-2)
-    shift = hours.cast(pl.Int64, strict=False) * 60 + minutes.cast(pl.Int64, strict=False)
+    hours, minutes = (offset.str.extract(r"^[+-](\d\d):?(\d\d)?$", part) for part in (1, 2))
+    shift = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
     shift = pl.when(offset.str.starts_with("-")).then(-shift).otherwise(shift).fill_null(0)
     absolute = naive.dt.timestamp("us") - shift * 60_000_000
     return pl.when(offset.is_null()).then(local(naive, time_zone)).otherwise(absolute)

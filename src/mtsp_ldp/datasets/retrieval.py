@@ -35,12 +35,18 @@ def local_files(source: Source, members: Sequence[str], folder: Path) -> list[Pa
     return named if named and all(path.exists() for path in named) else matching(folder, members)
 
 
-def missing(source: Source, name: str, members: Sequence[str], folder: Path) -> list[PublishedFile]:
-    """Published files that are neither in the folder nor in ``$MTSP_LDP_DATA/<name>``."""
-    places = [folder, *_elsewhere(name)]
-    if any(_complete(place, source, members) for place in places):
-        return []
-    return [file for file in source.files if not (folder / file.name).exists()] or list(source.files)
+def loose_files(
+    source: Source, name: str, members: Sequence[str], folder: Path
+) -> list[tuple[str, int, int]]:
+    """Name, size and time of raw files that a user brought and may change: all but published archives."""
+    for place in [folder, *_elsewhere(name)]:
+        found = [path for path in local_files(source, members, place) if path.exists()]
+        if found:
+            published = {file.name for file in source.files}
+            kept = [path for path in found if path.name not in published]
+            facts = [(path.relative_to(place).as_posix(), path.stat()) for path in kept]
+            return [(path, stat.st_size, stat.st_mtime_ns) for path, stat in facts]
+    return []
 
 
 def bring(
@@ -83,10 +89,10 @@ def refuse_missing(
     source: Source, name: str, members: Sequence[str], folder: Path, permission: Permission
 ) -> None:
     """Raise SourceError if raw files are missing and may not be downloaded."""
-    absent = missing(source, name, members, folder)
-    if not absent:
+    if any(_complete(place, source, members) for place in [folder, *_elsewhere(name)]):
         return
-    names = ", ".join(file.name for file in absent)
+    absent = [file.name for file in source.files if not (folder / file.name).exists()]
+    names = ", ".join(absent) or "raw files"
     where = f"{folder} or ${ELSEWHERE}/{name}"
     put = f"{name}: {names} missing: put them, or what they unpack to ({', '.join(members)}), into {where}"
     if source.manual:
@@ -188,7 +194,7 @@ def _read_through(path: Path) -> None:
             with open_gzip(path) as stream:
                 while stream.read(1 << 22):
                     pass
-    except (BadZipFile, BadGzipFile, EOFError, zlib.error) as error:
+    except (BadZipFile, BadGzipFile, EOFError, zlib.error, RuntimeError, NotImplementedError) as error:
         raise SourceError(f"{path.name}: not a whole {path.suffix} archive ({error})") from None
 
 

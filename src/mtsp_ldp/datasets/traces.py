@@ -1,8 +1,11 @@
 """Data sets of published traces: what all raw formats have in common. A format only reads its records."""
 
 import json
+import os
+import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +21,7 @@ from mtsp_ldp.datasets.base import Dataset
 from mtsp_ldp.datasets.delimited import gathered
 from mtsp_ldp.datasets.domain import Domain, Squares
 from mtsp_ldp.datasets.moments import iso
-from mtsp_ldp.datasets.retrieval import bring, clear, local_files, refuse_missing
+from mtsp_ldp.datasets.retrieval import bring, clear, local_files, loose_files, refuse_missing
 from mtsp_ldp.datasets.source import Permission, Source
 from mtsp_ldp.files import digest_text
 from mtsp_ldp.stream import Stream
@@ -121,6 +124,10 @@ class Traces(Dataset):
         """Raise SourceError if raw files are missing and may not be downloaded."""
         refuse_missing(self.published, self.raw_name, self.members, folder, permission)
 
+    def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
+        """Name, size and time of raw files that the user brought and may change."""
+        return loose_files(self.published, self.raw_name, self.members, folder)
+
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Find the raw files on this machine, or download them."""
         return bring(self.published, self.raw_name, self.members, folder, permission)
@@ -133,16 +140,25 @@ class Traces(Dataset):
                 f"{self.name}: no file like {', '.join(self.members)} in {folder}; fetch comes first"
             )
         domain = self.domain(files)
-        scratch = folder / ".spool"
-        clear(scratch)
-        try:
-            rows = assemble(gathered(self._records(files)), domain, self._slots(), self._rules(), scratch)
-        except ValueError as error:
-            raise ValueError(f"{self.name}: {error}") from None
-        finally:
-            clear(scratch)
+        with self._scratch(folder) as scratch:
+            try:
+                rows = assemble(gathered(self._records(files)), domain, self._slots(), self._rules(), scratch)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: {error}") from None
         facts = self._facts(rows, domain, folder)
         return Stream.from_panel(rows.t, rows.user, rows.cell, domain.d, length=rows.length, facts=facts)
+
+    @contextmanager
+    def _scratch(self, folder: Path) -> Iterator[Path]:
+        """Room for the spools: beside the raw files, which other data sets may share, or in TMPDIR."""
+        place = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
+        for left in place.glob(f".spool-{self.name}-*"):
+            clear(left)  # of a process that was killed
+        scratch = Path(tempfile.mkdtemp(prefix=f".spool-{self.name}-", dir=place))
+        try:
+            yield scratch
+        finally:
+            clear(scratch)
 
     def _records(self, files: list[Path]) -> Iterator[pl.DataFrame]:
         for path in files:

@@ -18,7 +18,7 @@ _HALF_HOUR = 30 * 60 * 1_000_000
 class YJMob(Traces):
     """``uid,d,t,x,y``: day, half hour, and square from 1 to 200; time starts at day 0, which has no date."""
 
-    members: ClassVar[tuple[str, ...]] = ("yjmob100k-*.csv",)
+    members: ClassVar[tuple[str, ...]] = ("yjmob100k-dataset1.csv",)
     world: ClassVar[tuple[float, float, float, float]] = (1.0, 1.0, 200.0, 200.0)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from mtsp_ldp.report.comparison import PLACE, paired
+from mtsp_ldp.report.comparison import ERRORS, PLACE, paired
 from mtsp_ldp.report.style import BASELINES, FLOORS
 
 SKEWED = 0.3
@@ -53,8 +53,8 @@ class Verdict:
     id, says, source
         Of the claim.
     verdict
-        ``holds`` (no cell against it and at least half for it), ``fails`` (some against, none for it),
-        ``mixed``, or ``not decided``.
+        ``not decided`` if fewer than half of the cells are; else ``holds`` (none of them against it),
+        ``fails`` (none for it), or ``mixed``.
     numbers
         Counts and sizes, in words.
     where
@@ -95,14 +95,10 @@ def _told(votes: pl.DataFrame) -> tuple[str, str, str]:
         return "not decided", "the mechanisms, streams or budgets that it compares were not run here", ""
     count = Counter(votes["better"].to_list())
     yes, no = count[True], count[False]
-    if not yes and not no:
+    if 2 * (yes + no) < votes.height:
         verdict = "not decided"
-    elif not no and 2 * yes >= votes.height:
-        verdict = "holds"
-    elif not yes:
-        verdict = "fails"
     else:
-        verdict = "mixed"
+        verdict = "holds" if not no else "fails" if not yes else "mixed"
     numbers = f"for {yes}, against {no}, open {count[None]} of {votes.height}; {_sizes(votes)}"
     places = [
         f"{name}: {part['better'].sum()} for, {(~part['better'].drop_nulls()).sum()} against of {part.height}"
@@ -127,7 +123,7 @@ def _votes(table: pl.DataFrame, unit: str) -> pl.DataFrame:
 def _better(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     """The first of each pair against the second."""
     query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
-    unit = "ratio" if measure == "mse" else "difference"
+    unit = "ratio" if measure in ERRORS else "difference"
     tables = [
         _votes(paired(evidence.scores, first, second, query, measure), unit)
         for first, second in claim["pairs"]
@@ -154,14 +150,14 @@ def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
         .filter(pl.col("value").is_finite())
         .group_by(*PLACE, "mechanism")
         .agg(pl.col("value").mean())
-        .sort(*PLACE, "value", "mechanism", descending=[False] * 3 + [measure != "mse", False])
+        .sort(*PLACE, "value", "mechanism", descending=[False] * 3 + [measure not in ERRORS, False])
     )
     best = [
         means.filter(pl.col("mechanism").is_in(side)).group_by(PLACE, maintain_order=True).first()
         for side in (ours, others)
     ]
     duels = best[0].join(best[1], on=PLACE, suffix="_other", maintain_order="left")
-    unit = "ratio to the best other" if measure == "mse" else "difference to the best other"
+    unit = ("ratio" if measure in ERRORS else "difference") + " to the best other"
     rows = [_EMPTY]
     for (first, second), cells in duels.group_by("mechanism", "mechanism_other", maintain_order=True):
         compared = paired(evidence.scores, str(first), str(second), query, measure)
@@ -189,7 +185,7 @@ def _trend(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 
 
 def _sampling(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
-    """LSP's rank on the stablest stream, and on the one that moves most."""
+    """LSP against the best other on the stablest stream, and against the worst one where most moves."""
     means = (
         evidence.scores.filter(
             pl.col("query") == "frequency",
@@ -204,15 +200,16 @@ def _sampling(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     names = sorted(set(means["dataset"]), key=lambda name: evidence.movement[name])
     if not evidence.has("lsp") or len(names) < 2:
         return _EMPTY
-    place = means.with_columns(value=pl.col("value").rank().over(PLACE), last=pl.len().over(PLACE)).filter(
-        pl.col("mechanism") == "lsp"
-    )
-    ends = ((names[0], pl.lit(1)), (names[-1], pl.col("last")))
-    sides = [
-        place.filter(pl.col("dataset") == name).with_columns(better=pl.col("value") == rank)
-        for name, rank in ends
-    ]
-    return pl.concat([_votes(side.sort(PLACE), "rank of LSP") for side in sides])
+    rivals = means.filter(pl.col("mechanism") != "lsp").sort(*PLACE, "value", "mechanism")
+    best = rivals.filter(pl.col("dataset") == names[0]).group_by(PLACE, maintain_order=True).first()
+    worst = rivals.filter(pl.col("dataset") == names[-1]).group_by(PLACE, maintain_order=True).last()
+    rows = [_EMPTY]
+    for cells, sign in ((best, 1), (worst, -1)):
+        for (rival,), here in cells.group_by("mechanism", maintain_order=True):
+            duel = paired(evidence.scores, "lsp", str(rival)).join(here, on=PLACE, how="semi")
+            claimed = duel if sign > 0 else duel.with_columns(better=~pl.col("better"))
+            rows.append(_votes(claimed, "LSP's error / the best other's, or the worst other's,"))
+    return pl.concat(rows)
 
 
 KINDS: dict[str, Callable[[Mapping[str, Any], Evidence], pl.DataFrame]] = {

@@ -14,6 +14,8 @@ from scipy import stats
 from mtsp_ldp.report.style import FLOORS
 
 PLACE = ["dataset", "epsilon", "window"]
+ERRORS = ("mse", "mae", "mre")
+"""Measures of which less is better, and which are compared as ratios."""
 
 
 def paired(
@@ -48,7 +50,7 @@ def paired(
         for name, side in ((first, "a"), (second, "b"))
     ]
     both = sides[0].join(sides[1], on=[*PLACE, "repetition"], how="inner", maintain_order="left")
-    is_error = measure in ("mse", "mae", "mre")
+    is_error = measure in ERRORS
     difference = pl.col("a").log() - pl.col("b").log() if is_error else pl.col("a") - pl.col("b")
     table = (
         both.with_columns(difference=difference)
@@ -90,7 +92,10 @@ class Ranking:
 
 
 def ranking(summary: pl.DataFrame, release: str = "raw") -> Ranking:
-    """Rank mechanisms that read data by MSE in each cell; mean over a stream's cells, then over streams."""
+    """Rank the mechanisms that read data within each stream, and take the mean over streams.
+
+    Within a stream they are ranked by their mean rank by MSE over its cells.
+    """
     cells = summary.filter(
         pl.col("query") == "frequency",
         pl.col("measure") == "mse",
@@ -100,6 +105,7 @@ def ranking(summary: pl.DataFrame, release: str = "raw") -> Ranking:
     )
     ranked = cells.with_columns(rank=pl.col("mean").rank().over(PLACE))
     by_stream = ranked.group_by("dataset", "mechanism").agg(pl.col("rank").mean())
+    by_stream = by_stream.with_columns(pl.col("rank").rank().over("dataset"))
     ranks = by_stream.group_by("mechanism").agg(pl.col("rank").mean()).sort("rank", "mechanism")
     table = by_stream.pivot("mechanism", index="dataset", values="rank").sort("dataset").drop("dataset")
     n, k = table.height, table.width

@@ -41,14 +41,14 @@ function explore() {
   const values = here.filter((row) => row[other] === null || row[other] === Number($("other").value))
     .filter((row) => !hidden.has(row.mechanism))
     .flatMap((row) => (row[axis] === null ? xs : [row[axis]]).map((x) => ({ ...row, x, label: data.mechanisms[row.mechanism].label, floor: data.mechanisms[row.mechanism].floor })))
-    .map((row) => ({ ...row, low: row.low === null ? row.mean : kind.log ? Math.max(row.low, row.mean / 100) : row.low, high: row.high ?? row.mean }));
+    .map((row) => ({ ...row, from: row.low ?? row.mean, low: row.low === null ? row.mean : kind.log ? Math.max(row.low, row.mean / 100) : row.low, high: row.high ?? row.mean }));
   const labels = names.map((name) => data.mechanisms[name].label), looks = names.map((name) => data.mechanisms[name]);
   const scale = (key) => ({ domain: labels, range: looks.map((look) => (key === "colour" ? ink(look) : look[key])) });
   const y = { field: "mean", type: "quantitative", title: kind.title, axis: { tickCount: 6, gridOpacity: 0.6 }, scale: kind.log ? { type: "log", nice: false, padding: 8 } : { zero: false } };
   const title = axis === "epsilon" ? "privacy budget ε" : "window w (timestamps)";
   const tooltip = [
     { field: "label", title: "mechanism" }, { field: "x", title: axis === "epsilon" ? "ε" : "w" }, { field: "mean", title: "mean", format: ".3g" },
-    { field: "low", title: "95 % from", format: ".3g" }, { field: "high", title: "to", format: ".3g" }, { field: "repetitions", title: "repetitions" },
+    { field: "from", title: "95 % from", format: ".3g" }, { field: "high", title: "to", format: ".3g" }, { field: "repetitions", title: "repetitions" },
   ];
   const description = `${kind.title} against ${title} on ${data.streams[$("stream").value].title}, released ${$("release").value}, ${$("other").selectedOptions[0].text}; the values are in the table below`;
   draw("explorer", {
@@ -157,9 +157,10 @@ function put(node, count, title) {
 
 function moment(step) {
   const { stream } = run, t = step * stream.stride;
-  if (!stream.origin || !stream.slot_minutes) return `t = ${t}`;
-  const date = new Date(Date.parse(`${stream.origin.replace(" ", "T")}Z`) + t * stream.slot_minutes * 60000);
-  return `t = ${t}, ${date.toISOString().slice(0, 16).replace("T", " ")}`;
+  if (stream.start === null) return `t = ${t}`;
+  const date = new Date(stream.start + t * stream.slot_minutes * 60000);
+  const clock = new Intl.DateTimeFormat("sv-SE", { timeZone: stream.time_zone, dateStyle: "short", timeStyle: "short" });
+  return `t = ${t}, ${clock.format(date)}`;
 }
 
 function show() {
@@ -195,8 +196,8 @@ function timeline() {
 
 function budget() {
   const spent = run.stream.budgets[run.mechanism], ink = data.mechanisms[run.mechanism].colour;
-  const [first, second, sums] = spent.map(floats), length = run.stream.length;
-  const values = Array.from(first, (share, t) => ({ t, first: share, both: share + second[t], sum: sums[t] }));
+  const [first, second, sums] = spent.parts.map(floats), { stride } = run.stream;
+  const values = Array.from(first, (share, step) => ({ t: step * stride, first: share, both: share + second[step], sum: sums[step] }));
   const y = { type: "quantitative", title: "share of the window", scale: { domain: [0, 1.05] } };
   draw("budget", {
     description: `Share of the window that ${data.mechanisms[run.mechanism].label} spends at each timestamp, and its sum over the window`, width: "container", height: 240, data: { values }, encoding: { x: { field: "t", type: "quantitative", title: "timestamp t", axis: { tickCount: 8 }, scale: { nice: false } } },
@@ -207,8 +208,7 @@ function budget() {
       { data: { values: [{ limit: 1 }] }, mark: { type: "rule", color: colour("--bad"), strokeDash: [5, 4] }, encoding: { x: { value: 0 }, x2: { value: "width" }, y: { ...y, field: "limit" } } },
     ],
   });
-  const most = Math.max(...values.map((row) => row.sum));
-  $("budget-words").textContent = `${data.mechanisms[run.mechanism].label} publishes at ${values.filter((row) => row.both > row.first).length} of ${length} timestamps; the largest sum over w = ${data.focus.window} is ${most.toFixed(4)} of the limit.`;
+  $("budget-words").textContent = `${data.mechanisms[run.mechanism].label} publishes at ${spent.published} of ${run.stream.length} timestamps; the largest sum over w = ${data.focus.window} is ${spent.most.toFixed(4)} of the limit.`;
 }
 
 function play() {

@@ -45,6 +45,7 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
             "to_lsp": row["ratio_to_lsp"],
             "to_uniform": row["ratio_to_uniform"],
             "loses": row["loses_to_floor"],
+            "wins": row["beats_floor"],
         }
         for row in table.filter("best").to_dicts()
     }

@@ -3,7 +3,9 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +79,9 @@ def payload(
     releases = [name for name in RELEASES if name in set(summary["release"])]
     here = set(summary.select("query", "measure").unique().rows())
     measures = [key for key in MEASURES if key in here]
-    size = sum(2 * view.stream.counts.size * (len(view.runs) + 1) for view in views.values()) * 4 / 3
+    cells = sum(2 * view.stream.counts.size * (len(view.runs) + 1) for view in views.values())
+    shares = sum(3 * 4 * view.stream.length * len(view.runs) for view in views.values())
+    size = (cells + shares) * 4 / 3
     stride = max(int(np.ceil(size / ROOM)), 1)
     return {
         "order": list(views),
@@ -144,7 +148,8 @@ def _shown(view: View, window: int, stride: int) -> dict[str, Any]:
         "length": stream.length,
         "d": stream.d,
         "stride": stride,
-        "origin": facts.get("origin"),
+        "start": _start(facts),
+        "time_zone": _zone(facts),
         "slot_minutes": facts.get("slot_minutes"),
         "layout": layout,
         "side": facts.get("grid"),
@@ -159,7 +164,7 @@ def _shown(view: View, window: int, stride: int) -> dict[str, Any]:
         ],
         "truth": _packed(truth),
         "releases": {name: _packed(run.frequencies[::stride]) for name, run in view.runs.items()},
-        "budgets": {name: _spent(run.trace, window) for name, run in view.runs.items()},
+        "budgets": {name: _spent(run.trace, window, stride) for name, run in view.runs.items()},
     }
 
 
@@ -174,10 +179,30 @@ def _packed(values: npt.NDArray[np.float64]) -> dict[str, Any]:
     return {"scale": scale, "bytes": base64.b64encode(whole.tobytes()).decode()}
 
 
-def _spent(trace: pl.DataFrame, window: int) -> list[str]:
-    """Shares of the two parts, and their sum over the window, at each timestamp."""
+def _spent(trace: pl.DataFrame, window: int, stride: int) -> dict[str, Any]:
+    """Shares of the two parts and their sum over the window: the largest of each ``stride`` timestamps."""
     first, second = (trace[name].to_numpy() for name in ("share_1", "share_2"))
     sums = np.cumsum(np.r_[0.0, first + second])
     start = np.maximum(np.arange(first.size) + 1 - window, 0)
-    parts = (first, second, sums[1:] - sums[start])
-    return [base64.b64encode(part.astype("<f4").tobytes()).decode() for part in parts]
+    within = sums[1:] - sums[start]
+    blocks = np.arange(0, first.size, stride)
+    parts = (np.maximum.reduceat(part, blocks).astype("<f4") for part in (first, second, within))
+    return {
+        "parts": [base64.b64encode(part.tobytes()).decode() for part in parts],
+        "published": int((second > 0).sum()),
+        "most": round(float(within.max()), 9),
+    }
+
+
+def _start(facts: Mapping[str, Any]) -> float | None:
+    """Start of the stream in milliseconds since 1970, for the clocks of its zone; None without a date."""
+    if not facts.get("origin") or not facts.get("slot_minutes") or facts["origin"].startswith("1970-01-01"):
+        return None
+    zone = ZoneInfo(_zone(facts))
+    return datetime.fromisoformat(facts["origin"]).replace(tzinfo=zone).timestamp() * 1000
+
+
+def _zone(facts: Mapping[str, Any]) -> str:
+    """Of the clocks that a reader wants; calendar days have none."""
+    daily = facts.get("slot_minutes", 0) % (24 * 60) == 0
+    return "UTC" if daily else str(facts.get("time_zone", "UTC"))

@@ -44,7 +44,7 @@ def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
     -------
     One row a mechanism, release, epsilon and window: mean, low, high, median, repetitions, gain,
     ratio_to_lsp, ratio_to_uniform (NaN where that is not in the experiment), best, close (within the interval
-    of the best) and loses_to_floor.
+    of the best), loses_to_floor, and beats_floor (with all of its interval).
     """
     table = with_floors(
         summary.filter(
@@ -70,6 +70,7 @@ def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
         table.with_columns(best=~floor & (pl.col("mean") == smallest))
         .with_columns(
             close=(~floor & ~pl.col("best") & (pl.col("mean") <= reach)).fill_null(value=False),
+            beats_floor=(~floor & (pl.coalesce("high", "mean") < nothing)).fill_null(value=False),
             loses_to_floor=(~floor & (pl.col("mean") > nothing)).fill_null(value=False),
         )
         .drop("query", "measure")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mtsp_ldp.experiment import Experiment
+from mtsp_ldp.experiment import Experiment, regenerate
 from mtsp_ldp.files import read_table, written_whole
 from mtsp_ldp.provenance import config_digest
 from mtsp_ldp.report.canvas import read_run
@@ -59,7 +59,7 @@ def main(config: Config) -> None:
         },
         epsilon=epsilon,
         window=window,
-        command=f"snakemake --cores all --config experiment={experiment.name}",
+        command=regenerate(experiment),
         commit=config["commit"] or "unknown",
         digest=config_digest(experiment),
         versions=versions(),

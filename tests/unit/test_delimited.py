@@ -1,0 +1,70 @@
+"""Every line of a text is a row, well or badly formed."""
+
+import io
+
+import polars as pl
+import pytest
+
+from mtsp_ldp.datasets import delimited as module
+from mtsp_ldp.datasets.delimited import delimited
+
+
+def read(text, columns=("a", "b"), quote=None, separator=","):
+    frames = list(delimited(io.BytesIO(text), columns, name="x.csv", quote=quote, separator=separator))
+    return pl.concat(frames).rows()
+
+
+@pytest.mark.parametrize("quote", [None, '"'])
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (b"1,2\r\n3,4\r\n", [("1", "2"), ("3", "4")]),
+        (b"1,2\n3,4", [("1", "2"), ("3", "4")]),
+        (b"1\n3,4\n", [("1", None), ("3", "4")]),
+        (b"1,2\n\n3,4\n", [("1", "2"), (None, None), ("3", "4")]),
+        (b",2\n", [(None, "2")]),
+        # a line with too many fields says nothing, be it the first
+        (b"1,2,3,4\n5,6\n", [(None, None), ("5", "6")]),
+        (b"5,6\n1,2,3\n", [("5", "6"), (None, None)]),
+        # these end no line
+        ("1\u2028,2\n3,4\n".encode(), [("1\u2028", "2"), ("3", "4")]),
+        (b"1\x00,2\n", [("1\x00", "2")]),
+        (b"\xff1,2\n", [("\ufffd1", "2")]),
+    ],
+)
+def test_every_line_is_a_row(text, rows, quote):
+    assert read(text, quote=quote) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (b'"1,1",2\n3,4\n', [("1,1", "2"), ("3", "4")]),
+        (b'"",2\n3,4\n', [(None, "2"), ("3", "4")]),
+        (b'1,2\n"3,4\n5,6\n', [("1", "2"), ("3,4", None), ("5", "6")]),
+        # two stray quotes are a field of two lines to others: here they cost a line each
+        (b'1,2\n"3,4\n5,6\n7",8\n', [("1", "2"), ("3,4", None), ("5", "6"), ('7"', "8")]),
+        (b'"",2\n"3,4\n', [(None, "2"), ("3,4", None)]),
+    ],
+)
+def test_a_stray_quote_costs_its_own_line(text, rows):
+    assert read(text, quote='"') == rows
+
+
+def test_without_a_quote_character_quotes_are_ordinary():
+    assert read(b'"1\t2\n3\t4\n', separator="\t") == [('"1', "2"), ("3", "4")]
+
+
+def test_batches_cut_no_line(monkeypatch):
+    text = b"".join(b"%d,%d\n" % (number, number * number) for number in range(500))
+    for size in (1, 7, 100):
+        monkeypatch.setattr(module, "BATCH", size)
+        assert read(text) == [(str(number), str(number * number)) for number in range(500)]
+
+
+def test_a_header_names_the_columns():
+    assert read("\ufeffb,a\n1,2\n".encode(), columns=None) == [("1", "2")]
+    with pytest.raises(ValueError, match=r"x\.csv: column 'c' is missing; there are b, a"):
+        list(delimited(io.BytesIO(b"b,a\n1,2\n"), None, name="x.csv", wanted=["c"]))
+    with pytest.raises(ValueError, match=r"x\.csv: (its first line is no header|column)"):
+        list(delimited(io.BytesIO(b"a,b\r1,2\r"), None, name="x.csv", wanted=["c"]))
