@@ -233,6 +233,16 @@ def typed(value: Any) -> Any:
     return yaml.safe_load(value) if isinstance(value, str) else value
 
 
+def _experiment(config: Mapping[str, Any]) -> Experiment:
+    numbers = {
+        "epsilon": [float(value) for value in config["epsilon"]],
+        "window": [int(value) for value in config["window"]],
+        "repetitions": int(config["repetitions"]),
+        "seed": int(config["seed"]),
+    }
+    return Experiment(**{**config, **numbers})
+
+
 def _checked(config: dict[str, Any], source: str) -> Experiment:
     validator = jsonschema.Draft202012Validator(_yaml(SCHEMA))
     error = jsonschema.exceptions.best_match(validator.iter_errors(config))
@@ -241,13 +251,7 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
         allowed = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
         message = f"{source}: {key or 'keys'}: {error.message}"
         raise ConfigError(message + (f" ({allowed})" if allowed else ""))
-    numbers = {
-        "epsilon": [float(value) for value in config["epsilon"]],
-        "window": [int(value) for value in config["window"]],
-        "repetitions": int(config["repetitions"]),
-        "seed": int(config["seed"]),
-    }
-    experiment = Experiment(**{**config, **numbers})
+    experiment = _experiment(config)
     try:
         for epsilon in experiment.epsilon:
             check_epsilon(epsilon)
@@ -293,7 +297,7 @@ def as_hydra(value: Any) -> str:
 
 def regenerate(experiment: Experiment) -> str:
     """The command that makes an experiment's results, with the keys that differ from its file."""
-    usual, keys = load_experiment(experiment.name), []
+    usual, keys = _experiment(_yaml(CONFIG / "experiment" / f"{experiment.name}.yaml")), []
     for name, value in asdict(experiment).items():
         if name not in ("variants", "batch") and value != getattr(usual, name):
             text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)

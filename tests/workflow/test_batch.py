@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from clones import copy, differences, planned, results, run, snakemake
-from mtsp_ldp.experiment import ConfigError, load_experiment
+from mtsp_ldp.experiment import ConfigError, load_experiment, regenerate
 
 pytestmark = pytest.mark.xdist_group("batch")
 GRID = [
@@ -69,3 +69,9 @@ def test_one_output_for_many_cells_is_refused(alone, tmp_path):
     assert "simulate: output=" in done.stderr
     assert "{window}" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_that_regenerates_names_what_differs():
+    assert regenerate(load_experiment("smoke")).endswith("--config experiment=smoke")
+    changed = load_experiment("smoke", {"epsilon": [1, 2.5], "repetitions": 7, "batch": ["window"]})
+    assert regenerate(changed).endswith("experiment=smoke 'epsilon=[1.0,2.5]' 'repetitions=7'")
