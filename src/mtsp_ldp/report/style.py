@@ -38,7 +38,7 @@ def look(mechanism: str) -> Look:
     base, _, variant = mechanism.partition(".")
     if base in _LOOKS:
         known = _LOOKS[base]
-        return replace(known, label=f"{known.label}, {variant.replace('_', ' ')}") if variant else known
+        return replace(known, label=f"{known.label} ({variant.replace('_', ' ')})") if variant else known
     spare = _SPARE[sum(mechanism.encode()) % len(_SPARE)]
     return Look(mechanism, spare, "P", "-")
 
