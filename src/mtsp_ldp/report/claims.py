@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from mtsp_ldp.report.comparison import ERRORS, PLACE, paired
-from mtsp_ldp.report.style import BASELINES, FLOORS
+from mtsp_ldp.report.comparison import ERRORS, PLACE, paired, rivals
+from mtsp_ldp.report.style import BASELINES
 
 SKEWED = 0.3
 """A stream is skewed if the busiest tenth of its cells holds this share of the users."""
@@ -186,23 +186,13 @@ def _trend(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 
 def _sampling(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     """LSP against the best other on the stablest stream, and against the worst one where most moves."""
-    means = (
-        evidence.scores.filter(
-            pl.col("query") == "frequency",
-            pl.col("measure") == "mse",
-            pl.col("release") == "raw",
-            ~pl.col("mechanism").is_in(FLOORS),
-            ~pl.col("mechanism").str.contains(".", literal=True),
-        )
-        .group_by(*PLACE, "mechanism")
-        .agg(pl.col("value").mean())
-    )
+    means = rivals(evidence.scores).group_by(*PLACE, "mechanism").agg(pl.col("value").mean())
     names = sorted(set(means["dataset"]), key=lambda name: evidence.movement[name])
     if not evidence.has("lsp") or len(names) < 2:
         return _EMPTY
-    rivals = means.filter(pl.col("mechanism") != "lsp").sort(*PLACE, "value", "mechanism")
-    best = rivals.filter(pl.col("dataset") == names[0]).group_by(PLACE, maintain_order=True).first()
-    worst = rivals.filter(pl.col("dataset") == names[-1]).group_by(PLACE, maintain_order=True).last()
+    others = means.filter(pl.col("mechanism") != "lsp").sort(*PLACE, "value", "mechanism")
+    best = others.filter(pl.col("dataset") == names[0]).group_by(PLACE, maintain_order=True).first()
+    worst = others.filter(pl.col("dataset") == names[-1]).group_by(PLACE, maintain_order=True).last()
     rows = [_EMPTY]
     for cells, sign in ((best, 1), (worst, -1)):
         for (rival,), here in cells.group_by("mechanism", maintain_order=True):

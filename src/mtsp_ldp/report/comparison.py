@@ -69,6 +69,17 @@ def paired(
     return judged.with_columns(unlog).select(*PLACE, "low", "high", "better", value="mean").sort(PLACE)
 
 
+def rivals(table: pl.DataFrame, release: str = "raw") -> pl.DataFrame:
+    """The MSE of frequencies, in scores or a summary, of mechanisms that read data and are no variants."""
+    return table.filter(
+        pl.col("query") == "frequency",
+        pl.col("measure") == "mse",
+        pl.col("release") == release,
+        ~pl.col("mechanism").is_in(FLOORS),
+        ~pl.col("mechanism").str.contains(".", literal=True),
+    )
+
+
 @dataclass(frozen=True)
 class Ranking:
     """Mean ranks over streams, and whether they differ.
@@ -96,13 +107,7 @@ def ranking(summary: pl.DataFrame, release: str = "raw") -> Ranking:
 
     Within a stream they are ranked by their mean rank by MSE over its cells.
     """
-    cells = summary.filter(
-        pl.col("query") == "frequency",
-        pl.col("measure") == "mse",
-        pl.col("release") == release,
-        ~pl.col("mechanism").is_in(FLOORS),
-        ~pl.col("mechanism").str.contains(".", literal=True),
-    )
+    cells = rivals(summary, release)
     ranked = cells.with_columns(rank=pl.col("mean").rank().over(PLACE))
     by_stream = ranked.group_by("dataset", "mechanism").agg(pl.col("rank").mean())
     by_stream = by_stream.with_columns(pl.col("rank").rank().over("dataset"))
@@ -125,13 +130,7 @@ def profiles(summary: pl.DataFrame, factors: Sequence[float], release: str = "ra
     -------
     ``mechanism, factor, share``.
     """
-    cells = summary.filter(
-        pl.col("query") == "frequency",
-        pl.col("measure") == "mse",
-        pl.col("release") == release,
-        ~pl.col("mechanism").is_in(FLOORS),
-        ~pl.col("mechanism").str.contains(".", literal=True),
-    )
+    cells = rivals(summary, release)
     ratio = cells.with_columns(ratio=pl.col("mean") / pl.col("mean").min().over(PLACE))
     parts = [
         ratio.group_by("mechanism")
