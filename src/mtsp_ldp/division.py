@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from mtsp_ldp.ledger import FULL
 from mtsp_ldp.oracle import Oracle, OracleKind, choose_oracle
@@ -44,23 +45,11 @@ class Division(ABC):
         """The oracle with which the users of a share answer a question of so many groups."""
         return choose_oracle(self.kind, self.report_epsilon(share), groups)
 
-    def variance(self, share: int, n: int, groups: Sequence[int]) -> float:
-        """Expected noise variance of an estimate among n active users (+inf if nobody is left).
-
-        Parameters
-        ----------
-        share
-            Units of the window.
-        n
-            Active users.
-        groups
-            Groups of each question that the reporters share among them; the mean is over all groups.
-        """
-        each = self.reporters(share, n) // len(groups)
+    def unit_variance(self, share: int, groups: Sequence[int]) -> float:
+        """Noise variance of an estimate from one report: the mean over all groups of such questions."""
         if self.kind == "oue":
-            return self.oracle(share).variance(each)
-        noise = sum(size * self.oracle(share, size).variance(each) for size in groups)
-        return noise / sum(groups)
+            return self.oracle(share).variance(1)
+        return sum(size * self.oracle(share, size).variance(1) for size in groups) / sum(groups)
 
 
 @dataclass(frozen=True)
@@ -96,6 +85,31 @@ class PopulationDivision(Division):
     def reporters(self, share: int, n: int) -> int:
         """The share of n, with the tolerance of the specification: floor(share n + 1e-6)."""
         return math.floor(share / FULL * n + 1e-6)
+
+
+class ExpectedVariance:
+    """Expected noise variance of a publication's estimates, by its share and the number of active users.
+
+    Parameters
+    ----------
+    division
+        What a share buys.
+    groups
+        Groups of each question that the reporters share among them.
+    """
+
+    def __init__(self, division: Division, groups: Sequence[int]) -> None:
+        self._division = division
+        self._groups = groups
+        self._unit = lru_cache(maxsize=1024)(partial(division.unit_variance, groups=groups))
+
+    def __reduce__(self) -> tuple[type, tuple[Division, Sequence[int]]]:
+        return type(self), (self._division, self._groups)  # what was worked out is not pickled
+
+    def __call__(self, share: int, n: int) -> float:
+        """Of ``share`` units of the window among n active users (+inf if nobody is left)."""
+        each = self._division.reporters(share, n) // len(self._groups)
+        return self._unit(share) / each if each else math.inf
 
 
 DIVISIONS: dict[str, type[BudgetDivision | PopulationDivision]] = {

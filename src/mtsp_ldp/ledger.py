@@ -49,20 +49,24 @@ class WindowLedger:
             self._total -= self._spent.popleft()[1]
         return FULL - self._total
 
-    def debit(self, t: int, share: int) -> None:
-        """Spend ``share`` units at t.
+    def check(self, t: int, share: int) -> None:
+        """Refuse what may not be spent at t.
 
         Raises
         ------
         PrivacyError
             If the share is not a positive whole number of units, if time runs backwards, or if the
-            window would overflow. Nothing is spent then.
+            window would overflow.
         """
         if isinstance(share, bool) or not isinstance(share, int) or share <= 0:
             raise PrivacyError(f"share={share!r}: a positive whole number of 2^-40")
         left = self.remaining(t)
         if share > left:
             raise PrivacyError(f"t={t}: {share / FULL:.6g} asked, {left / FULL:.6g} of the window left")
+
+    def debit(self, t: int, share: int) -> None:
+        """Spend ``share`` units at t; refused as by `check`, and then nothing is spent."""
+        self.check(t, share)
         self._spent.append((t, share))
         self._total += share
 

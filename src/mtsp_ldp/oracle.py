@@ -96,7 +96,7 @@ class OUE:
         return reports
 
     def sample(
-        self, counts: npt.ArrayLike, rng: np.random.Generator, n: npt.ArrayLike | None = None
+        self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | IntArray | None = None
     ) -> IntArray:
         """Number of ones per position, exact in law for users whose cells have these counts.
 
@@ -111,20 +111,21 @@ class OUE:
             several questions be drawn at once.
         """
         held = np.asarray(counts, dtype=np.int64)
-        asked = held.sum() if n is None else np.asarray(n, dtype=np.int64)
+        asked = held.sum() if n is None else n
         try:  # numpy refuses negative numbers
-            ones: IntArray = rng.binomial(held, self.p) + rng.binomial(asked - held, self.q)
+            ones: IntArray = rng.binomial(held, self.p)
+            ones += rng.binomial(asked - held, self.q)
         except ValueError:
             raise ValueError("counts: at least 0 and at most the number of users who report") from None
         return ones
 
-    def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+    def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
         """Unbiased frequencies (raw: may be negative or above 1) from the ones of n reports.
 
         Raises
         ------
         ValueError
-            If n is 0 or less anywhere: there is no estimate.
+            If n is 0 or less: there is no estimate.
         """
         return _unbiased(ones, n, self.q, self.gap)
 
@@ -179,14 +180,16 @@ class GRR:
         reports[active, said[active]] = True
         return reports
 
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
-        """Number of reports per group, exact in law, in O(d)."""
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | None = None) -> IntArray:
+        """Number of reports per group, exact in law, in O(d); all n users are in one of the groups."""
         held = np.asarray(counts, dtype=np.int64)
+        if n is not None and n != held.sum():
+            raise ValueError(f"n={n!r}: {held.sum()} users are in a group, and only they can report one")
         kept = rng.binomial(held, self.gap)
         spread = rng.multinomial(int((held - kept).sum()), np.full(self.d, 1.0 / self.d))
         return np.asarray(kept + spread)
 
-    def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+    def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
         """Unbiased raw frequencies from n reports."""
         return _unbiased(ones, n, self.q, self.gap)
 
@@ -222,8 +225,8 @@ def _per_report(unit: float, n: float) -> float:
     return unit / n if n else math.inf
 
 
-def _unbiased(ones: npt.ArrayLike, n: npt.ArrayLike, q: float, gap: float) -> FloatArray:
-    asked = np.asarray(n, dtype=np.float64)
-    if not asked.min() > 0:
+def _unbiased(ones: npt.ArrayLike, n: int, q: float, gap: float) -> FloatArray:
+    if not n > 0:
         raise ValueError(f"n={n!r}: no estimate without a report")
-    return np.asarray((np.asarray(ones, dtype=np.float64) - asked * q) / (asked * gap))
+    estimates: FloatArray = (np.asarray(ones) - n * q) / (n * gap)
+    return estimates

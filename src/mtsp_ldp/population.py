@@ -15,8 +15,7 @@ Who stands behind the door: users of a stream (`mtsp_ldp.simulated`), or clients
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,19 +53,17 @@ class Circle:
         self._pointer = (self._pointer + share) % FULL
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The active reporters of some ranks: who they are where a panel knows it, and their cells."""
+class _Asked(NamedTuple):
+    """The active reporters of some ranks: who they are where a panel knows it, and their cells.
+
+    ``number`` of them report, those ``absent`` included.
+    """
 
     ranges: list[tuple[int, int]]
     counts: IntArray
+    number: int
     who: IntArray | None = None
     absent: int = 0
-
-    @cached_property
-    def number(self) -> int:
-        """How many report, those who are absent included."""
-        return int(self.counts.sum()) + self.absent
 
 
 class Population(ABC):
@@ -130,9 +127,9 @@ class Population(ABC):
         PrivacyError
             If the window would overflow. No report exists then, and the state is as before.
         """
-        if not questions or any(question.labels.size != self.d for question in questions):
+        if not questions or {question.cells for question in questions} != {self.d}:
             raise ValueError(f"questions: at least one, each over all {self.d} cells")
-        self._check(t, share)
+        self._ledger.check(t, share)  # refused even if nobody would answer it
         if t != self._now:
             self._now = t
             self._turn(t)
@@ -149,12 +146,6 @@ class Population(ABC):
         if self._witness is not None:
             self._witness(t, self._identify(asked), max(oracle.epsilon for oracle in oracles))
         return self._answer(t, questions, oracles, asked)
-
-    def _check(self, t: int, share: int) -> None:
-        # an overspending request is refused even when nobody would answer it
-        ledger = self._ledger
-        if not isinstance(share, int) or share <= 0 or share > ledger.remaining(t):
-            ledger.debit(t, share)
 
     @abstractmethod
     def _turn(self, t: int) -> None:

@@ -3,8 +3,8 @@
 A *panel* knows each user's cell at each t; *exchangeable* users are known by their counts only.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Literal
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from mtsp_ldp.division import Division
 from mtsp_ldp.ledger import ReporterLedger
-from mtsp_ldp.oracle import GRR, FloatArray, IntArray, Oracle
-from mtsp_ldp.population import Population, Witness, _Asked, group_sizes
+from mtsp_ldp.oracle import OUE, IntArray, Oracle
+from mtsp_ldp.population import Population, Witness, _Asked, answer_from, group_sizes
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import Answer, Question
 
@@ -63,13 +63,14 @@ class Simulated(Population):
         self._noise = noise
         self._replicate = replicate
         self._hides = presence == "private"
+        self._counts = stream.counts if replicate == 1 else stream.counts * replicate
         self._active = (stream.active * replicate).tolist()
         if self._hides and division.kind != "oue":
             raise ValueError("presence=private: only oue can report the all-zero vector of an absent user")
 
     def active(self, t: int) -> int:
         """n_t: how many reporters are active at t; all of them where presence is private."""
-        return self._reporters if self._hides else int(self._active[t])
+        return self._reporters if self._hides else self._active[t]
 
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
@@ -78,48 +79,41 @@ class Simulated(Population):
         if len(questions) > 1:
             everybody = np.concatenate([asked.counts, [asked.absent]])
             sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
-            groups = deal(everybody, sizes, self._coins)
-        held = [question.count(group[: self.d]) for question, group in zip(questions, groups, strict=True)]
-        active = self.active(t)
+            groups = [group[: self.d] for group in deal(everybody, sizes, self._coins)]
+        held = list(map(Question.count, questions, groups))
+        active, ones = self.active(t), self._report(oracles, held, sizes)
         return [
-            Answer(estimates, size, oracle.variance(size), active, oracle.gap, ones)
-            for oracle, size, (ones, estimates) in zip(
-                oracles, sizes, self._report(oracles, held, sizes), strict=True
-            )
+            answer_from(oracle, one, size, active)
+            for oracle, one, size in zip(oracles, ones, sizes, strict=True)
         ]
+
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        if ranges == [(0, self._reporters)]:
+            return self._hidden(_Asked(ranges, self._counts[t], self._active[t]))
+        return self._hidden(self._sampled(t, ranges))
+
+    @abstractmethod
+    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+        """The active reporters among some of the ranks."""
 
     def _hidden(self, asked: _Asked) -> _Asked:
         """The same, with those who are absent counted in where presence is private."""
         if not self._hides:
             return asked
         everybody = sum(end - start for start, end in asked.ranges)
-        return replace(asked, absent=everybody - int(asked.counts.sum()))
+        return asked._replace(number=everybody, absent=everybody - asked.number)
 
-    def _report(
-        self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]
-    ) -> list[tuple[IntArray, FloatArray]]:
-        """Ones and estimates of each question."""
-        made: dict[int, tuple[IntArray, FloatArray]] = {}
-        together = {}
-        for place, oracle in enumerate(oracles):
-            if isinstance(oracle, GRR):
-                ones = oracle.sample(held[place], self._noise)
-            elif len(oracles) == 1:
-                ones = oracle.sample(held[place], self._noise, sizes[place])
-            else:
-                together[place] = oracle
-                continue
-            made[place] = ones, oracle.estimate(ones, sizes[place])
-        if together:
-            # all unary ones in one draw: they have one epsilon
-            oue, widths = next(iter(together.values())), [held[place].size for place in together]
-            asked = np.array([sizes[place] for place in together]).repeat(widths)
-            ones = oue.sample(np.concatenate([held[place] for place in together]), self._noise, asked)
-            estimates = oue.estimate(ones, asked)
-            for place, end in zip(together, accumulate(widths), strict=True):
-                here = slice(end - held[place].size, end)
-                made[place] = ones[here], estimates[here]
-        return [made[place] for place in range(len(oracles))]
+    def _report(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
+        """Ones of each question."""
+        first, *others = oracles
+        if isinstance(first, OUE) and others and all(isinstance(oracle, OUE) for oracle in others):
+            # in one draw: all have one epsilon
+            widths = [counts.size for counts in held]
+            drawn = first.sample(np.concatenate(held), self._noise, np.array(sizes).repeat(widths))
+            ends = list(accumulate(widths))
+            return [drawn[end - width : end] for end, width in zip(ends, widths, strict=True)]
+        asked = zip(oracles, held, sizes, strict=True)
+        return [oracle.sample(counts, self._noise, size) for oracle, counts, size in asked]
 
 
 def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[IntArray]:
@@ -176,15 +170,13 @@ class Panel(Simulated):
             self._cells[self._users] = cells
         return self._cells
 
-    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
-        if ranges == [(0, self._reporters)]:
-            return self._hidden(_Asked(ranges, self._stream.counts[t] * self._replicate))
+    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         owners = np.concatenate([self._owner[start:end] for start, end in ranges])
         cells = self._cell[owners]
         here = np.flatnonzero(cells >= 0)
         counts = np.bincount(cells[here], minlength=self.d)
-        return self._hidden(_Asked(ranges, counts, ranks if self._hides else ranks[here]))
+        return _Asked(ranges, counts, here.size, ranks if self._hides else ranks[here])
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._seen.record(t, self._identify(asked))
@@ -203,20 +195,19 @@ class Exchangeable(Simulated):
     """
 
     def _turn(self, t: int) -> None:
-        self._here = self._left = self._stream.counts[t] * self._replicate
+        self._left, self._left_active = self._counts[t], self._active[t]
         self._unasked = self._reporters
 
-    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         asked = sum(end - start for start, end in ranges)
-        if asked == self._reporters:
-            return self._hidden(_Asked(ranges, self._here))
-        active = int(self._left.sum())
+        active = self._left_active
         present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
         counts = self._coins.multivariate_hypergeometric(self._left, present, method="marginals")
-        return self._hidden(_Asked(ranges, counts))
+        return _Asked(ranges, counts, present)
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._left = self._left - asked.counts
+        self._left_active -= asked.number - asked.absent
         self._unasked -= sum(end - start for start, end in asked.ranges)
 
     def _identify(self, asked: _Asked) -> IntArray:

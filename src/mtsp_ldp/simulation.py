@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -104,13 +105,7 @@ def _run(
     server = entry.kind(Setting(stream.d, window, division, own_coins, **common), **own)
     steps = []
     for t in range(stream.length):
-        steps.append(
-            server.step(
-                t,
-                population.active(t),
-                lambda questions, share, t=t: population.survey(t, questions, share),
-            )
-        )
+        steps.append(server.step(t, population.active(t), partial(population.survey, t)))
     active = np.array([population.active(t) for t in range(stream.length)])
     release = _collect(stream.d, server, steps, active)
     return replace(release, of_all_users=options.get("presence") == "private")

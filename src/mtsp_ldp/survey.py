@@ -4,8 +4,7 @@ A mechanism sees nothing of the users but ``d``, ``n_t`` and the answers of a `S
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +24,19 @@ class Question:
 
     def __init__(self, labels: npt.ArrayLike) -> None:
         given = np.asarray(labels)
-        if given.ndim != 1 or given.size == 0 or not np.issubdtype(given.dtype, np.integer):
+        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
             raise ValueError("labels: a vector of whole numbers, one per cell")
         if given.min() < 0 or not np.bincount(given).all():
             raise ValueError("labels: every cell in one of the groups 0..g-1, no group empty")
         self.labels = given.astype(np.int64)
+        self.cells = given.size
         self.groups = int(given.max()) + 1
+        self._each_cell = bool((self.labels == np.arange(given.size)).all())
 
     def count(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Users per group, ``(g,)``, from users per cell, ``(d,)``."""
+        if self._each_cell:
+            return counts
         grouped = np.bincount(self.labels, weights=counts, minlength=self.groups)
         return grouped.astype(np.int64)
 
@@ -41,8 +44,7 @@ class Question:
 NoiseKind = Literal["paper", "exact"]
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The noisy answer to one question.
 
     Attributes
@@ -68,17 +70,19 @@ class Answer:
     gap: float
     ones: IntArray
 
-    def variances(self, noise: NoiseKind) -> FloatArray:
-        """Variance of each estimate around the frequency among all active users, ``(g,)``.
+    def exact_variances(self) -> FloatArray:
+        """Variance of each estimate around the frequency among all active users, ``(g,)`` [extension].
 
-        ``paper`` leaves out f/m and the sampling of m users among n; ``exact`` is the unbiased plug-in for
-        the whole, not below 0: y (m - y) / (m^2 (m - 1) gap^2) - f (1 - f) / n.
+        The paper's variance leaves out f/m and the sampling of m users among n; this is the unbiased plug-in
+        for the whole, not below 0: y (m - y) / (m^2 (m - 1) gap^2) - f (1 - f) / n.
         """
-        if noise == "paper":
-            return np.full(self.estimates.size, self.variance)
         m, y, f = float(self.reporters), self.ones, self.estimates
         whole = y * (m - y) / (m * m * max(m - 1, 1) * self.gap**2) - f * (1 - f) / self.active
         return np.maximum(whole, 0.0)
+
+    def mean_variance(self, noise: NoiseKind) -> float:
+        """Mean variance of the estimates, counted as the ``paper`` does or as ``exact`` [extension]."""
+        return self.variance if noise == "paper" else float(self.exact_variances().mean())
 
 
 class Survey(Protocol):

@@ -75,7 +75,7 @@ class Eligible(Panel):
         eligible = np.flatnonzero((self._cell[self._owner] >= 0) & (self._seen._last <= t - WINDOW))
         who = self._coins.choice(eligible, min(wanted, eligible.size), replace=False)
         cells = self._cell[self._owner[who]]
-        return _Asked(ranges, np.bincount(cells, minlength=self.d), who)
+        return _Asked(ranges, np.bincount(cells, minlength=self.d), who.size, who)
 
 
 def overshoot(kind, data, cell, t):

@@ -72,7 +72,7 @@ def test_the_equality_test_can_fail():
     class Louder(equality.PerUser):
         def _answer(self, t, questions, oracles, asked):
             answers = super()._answer(t, questions, oracles, asked)
-            return [type(a)(**{**vars(a), "estimates": a.estimates * 1.1}) for a in answers]
+            return [answer._replace(estimates=answer.estimates * 1.1) for answer in answers]
 
     ours, theirs = (equality.releases(kind, "lbu", 2000)[:, 3, 0] for kind in (equality.Panel, Louder))
     assert stats.ks_2samp(ours, theirs).pvalue < 1e-3

@@ -1,11 +1,12 @@
 """The vectors of an independent brute-force program (tests/golden.json)."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
-from mtsp_ldp.division import DIVISIONS
+from mtsp_ldp.division import DIVISIONS, ExpectedVariance
 from mtsp_ldp.ledger import FULL, NOTHING
 from mtsp_ldp.mechanisms.absorption import Absorption
 from mtsp_ldp.mechanisms.distribution import Distribution
@@ -42,7 +43,7 @@ def test_variance_of_k(golden):
         division = DIVISIONS[case["division"]](case["epsilon"])
         for k, wanted in enumerate(case["variance_of_k"], start=1):
             share = FULL // (2 * k)
-            got = division.variance(share, case["n"], [2] * case["asked_levels"])
+            got = ExpectedVariance(division, [2] * case["asked_levels"])(share, case["n"])
             assert got == (math.inf if wanted is None else pytest.approx(wanted, rel=1e-9))
 
 
@@ -52,10 +53,11 @@ def test_strategies(golden, kind, rule):
     assert cases
     for case in cases:
         division = DIVISIONS[case["division"]](case["epsilon"])
+        variance = ExpectedVariance(division, [2])
         strategy, shares = rule(case["w"]), []
         for t, dis in enumerate(case["dissimilarities"]):
             share = strategy.candidate(t)
-            if share < NOTHING or dis <= division.variance(share, case["n"], [2]):
+            if share < NOTHING or dis <= variance(share, case["n"]):
                 share = 0
             else:
                 strategy.record(t, share)
@@ -65,13 +67,10 @@ def test_strategies(golden, kind, rule):
 
 def test_oba_along_a_stream(golden):
     for case in golden["oba_trace"]:
-        division = DIVISIONS["budget"](case["epsilon"])
+        variance = ExpectedVariance(DIVISIONS["budget"](case["epsilon"]), [2])
         allocation, shares = OptimalAllocation(case["w"]), []
         for t, dis in enumerate(case["dissimilarities"]):
-            n = case["users_per_level"]
-            _, share = allocation.choose(
-                t, dis, 0.0, lambda share, n=n, at=division: at.variance(share, n, [2])
-            )
+            _, share = allocation.choose(t, dis, 0.0, partial(variance, n=case["users_per_level"]))
             if share:
                 allocation.record(t, share)
             shares.append(share / FULL)

@@ -26,7 +26,7 @@ def test_a_cold_node_stays_a_leaf_and_is_asked_at_every_level():
     score[1] = 0.9
     pruned = prune(tree, score, 0.5)
     assert [q.labels.tolist() for q in pruned.questions] == [[0, 0, 1, 1], [0, 1, 2, 2]]
-    assert [nodes.tolist() for nodes in pruned.nodes] == [[1, 2], [3, 4, 2]]
+    assert pruned.nodes.tolist() == [1, 2, 3, 4, 2]
     answers = [answer([0.7, 0.3], 10, 0.2), answer([0.5, 0.3, 0.6], 20, 0.1)]
     values, variances = assemble(tree, pruned, answers)
     # node 2 by the inverse variances of its two answers; its children share it evenly

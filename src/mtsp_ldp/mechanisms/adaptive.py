@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from mtsp_ldp.division import ExpectedVariance
 from mtsp_ldp.ledger import FULL, NOTHING, units
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step
 from mtsp_ldp.survey import Question, Survey
@@ -75,6 +76,7 @@ class AdaptiveHistogram(Mechanism):
         super().__init__(setting)
         self._decision = Myopic(rule, minimum_share)
         self._cells = Question(np.arange(setting.d))
+        self._variance = ExpectedVariance(setting.division, [setting.d])
         self._unit = half_step(setting.window)
         self._release = self.initial()
 
@@ -84,11 +86,9 @@ class AdaptiveHistogram(Mechanism):
         if first is None:
             return Step()
         gap = first[0].estimates - self._release
-        noise = float(first[0].variances(self.setting.noise).mean())
-        dissimilarity = float(np.mean(gap * gap)) - noise
-        _, share = self._decision.choose(
-            t, dissimilarity, noise, lambda share: self.setting.division.variance(share, n, [gap.size])
-        )
+        noise = first[0].mean_variance(self.setting.noise)
+        dissimilarity = float(np.add.reduce(gap * gap)) / gap.size - noise
+        _, share = self._decision.choose(t, dissimilarity, noise, lambda share: self._variance(share, n))
         second = survey([self._cells], share) if share else None
         if second is None:
             return Step(share_1=self._unit, dissimilarity=dissimilarity)

@@ -4,10 +4,11 @@ A new mechanism is one file in this folder: a class with ``@register(name=divisi
 neither streams nor populations; it is handed a door, so its w-event guarantee is not its own business.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,8 +48,7 @@ class Setting:
     noise: NoiseKind = "paper"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What happened at one timestamp.
 
     Attributes
@@ -70,7 +70,7 @@ class Step:
     variance: FloatArray | None = None
     share_1: int = 0
     share_2: int = 0
-    dissimilarity: float = field(default=float("nan"))
+    dissimilarity: float = math.nan
     k: int = -1
 
 

@@ -68,7 +68,7 @@ class Fleet(Population):
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         who = ranks[self._present_now[self._id[ranks]]]
-        return _Asked(ranges, np.array([who.size]), who)
+        return _Asked(ranges, np.array([who.size]), who.size, who)
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._seen.record(t, self._identify(asked))

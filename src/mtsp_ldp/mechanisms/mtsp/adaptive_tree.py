@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.oracle import FloatArray, IntArray
 from mtsp_ldp.survey import Answer, NoiseKind, Question
 from mtsp_ldp.tree import BinaryTree
 
@@ -26,11 +26,14 @@ class Pruned:
     questions
         One per level 1, 2, …
     nodes
-        For each question, the node that each of its groups is.
+        The node that each group is, question after question.
+    full
+        Whether nothing was pruned; then each node is asked once.
     """
 
     questions: list[Question]
-    nodes: list[np.ndarray[tuple[int], np.dtype[np.int64]]]
+    nodes: IntArray
+    full: bool
 
 
 def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
@@ -59,7 +62,8 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
         starts = np.concatenate([[True], node[1:] != node[:-1]])
         questions.append(Question(np.cumsum(starts) - 1))
         nodes.append(node[starts])
-    return Pruned(questions, nodes)
+    asked = np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64)
+    return Pruned(questions, asked, bool(exists.all()))
 
 
 def assemble(
@@ -75,21 +79,27 @@ def assemble(
     values, variances
         Per node in level order, ``(size,)``; the root is 1 and padding 0, both without noise.
     """
-    nodes = np.concatenate(pruned.nodes)
+    nodes = pruned.nodes
     estimates = np.concatenate([answer.estimates for answer in answers])
-    # at a very large epsilon all variances are 0 and all weights alike; an exact variance that is 0 by
-    # chance does not make its answer infinitely good
-    least = np.array([max(answer.variance / 100, _LEAST_VARIANCE) for answer in answers])
-    spread = np.concatenate([answer.variances(noise) for answer in answers])
-    weight = 1.0 / np.maximum(spread, least.repeat([node.size for node in pruned.nodes]))
+    spread = np.array([answer.variance for answer in answers]).repeat(
+        [answer.estimates.size for answer in answers]
+    )
+    if noise == "exact":
+        # one that is 0 by chance does not make its answer infinitely good
+        exact = np.concatenate([answer.exact_variances() for answer in answers])
+        spread = np.maximum(exact, spread / 100)
+    # at a very large epsilon all variances are 0, and all weights alike
+    spread = np.maximum(spread, _LEAST_VARIANCE)
+    values, variances = np.zeros(tree.size), np.zeros(tree.size)
+    values[0] = 1.0
+    if pruned.full:
+        values[nodes], variances[nodes] = estimates, spread
+        return values, variances
+    weight = 1.0 / spread
     precision = np.bincount(nodes, weights=weight, minlength=tree.size)
     held = precision > 0
-    values, variances = np.zeros(tree.size), np.zeros(tree.size)
     values[held] = np.bincount(nodes, weights=estimates * weight, minlength=tree.size)[held] / precision[held]
     variances[held] = 1.0 / precision[held]
-    values[0] = 1.0
-    if held[tree.asked].all():
-        return values, variances
     for level in range(1, tree.levels):
         below = tree.level(level)
         coarse = ~held[below]

@@ -34,4 +34,4 @@ def dissimilarity(
     """
     gap = np.concatenate(estimate) - np.concatenate(last_release)
     counted = gap[binary_tree(d).asked[1:]]
-    return float((counted * counted).mean()) - node_variance
+    return float((counted * counted).sum()) / counted.size - node_variance

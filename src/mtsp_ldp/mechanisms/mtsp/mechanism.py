@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from mtsp_ldp.division import ExpectedVariance
 from mtsp_ldp.mechanisms.adaptive import half_step
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, one_of, register
 from mtsp_ldp.mechanisms.mtsp.adaptive_tree import Structure, assemble, prune
@@ -76,7 +77,8 @@ class Mtsp(Mechanism):
         self._consistency = consistency
         self._tree = binary_tree(setting.d)
         self._full = prune(self._tree, np.zeros(self._tree.size), -math.inf)
-        self._groups_asked = [question.groups for question in self._full.questions]
+        asked = [question.groups for question in self._full.questions]
+        self._variance = ExpectedVariance(setting.division, asked)
         self._unit = half_step(setting.window)
         self._allocation = make_allocation(allocation, setting.window, minimum_share)
         self._groups = NodeGroups(self._tree.size, grouping, smoothing, grouping_tolerance, grouping_window)
@@ -97,12 +99,12 @@ class Mtsp(Mechanism):
             return Step()
         kind = self.setting.noise
         estimate, variances = assemble(self._tree, self._full, first, kind)
-        asked = self._tree.asked
-        noise = float(variances[asked].mean())
+        asked = np.count_nonzero(self._tree.asked)
+        noise = float(variances.sum()) / asked
         gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
 
-        variance = partial(self.setting.division.variance, n=n, groups=self._groups_asked)
-        spread = noise * math.sqrt(2 / np.count_nonzero(asked))
+        variance = partial(self._variance, n=n)
+        spread = noise * math.sqrt(2 / asked)
         k, share = self._allocation.choose(t, gap, spread, variance)
         cost = variance(share) if share else math.inf
         if not math.isfinite(cost):
