@@ -7,6 +7,7 @@
 config/README.md explains every key.
 """
 
+import json
 import math
 import re
 import shlex

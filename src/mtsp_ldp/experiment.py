@@ -79,6 +79,10 @@ class Experiment:
         base, _, variant = name.partition(".")
         return mechanism_options(base) | (self.variants[variant] if variant else {})
 
+    def mechanism_config(self, name: str) -> dict[str, Any]:
+        """What a job is told of a mechanism of the grid: the registered name, and its options."""
+        return {"name": base_of(name), "options": self.options(name)}
+
     @cached_property
     def floors(self) -> list[str]:
         """The mechanisms that read no data."""
@@ -288,11 +292,6 @@ def as_overrides(experiment: Experiment) -> list[str]:
             text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
             keys.append(f"++experiment.{name}={text}")
     return keys
-
-
-def as_hydra(value: Any) -> str:
-    """A config value as a Hydra override takes it."""
-    return "null" if value is None else str(value)
 
 
 def regenerate(experiment: Experiment) -> str:

@@ -139,7 +139,6 @@ def test_a_stages_keys_are_those_of_its_yaml_with_their_defaults(file):
     for entry in config.pop("defaults"):
         if isinstance(entry, dict):
             config |= {key: value for key, value in entry.items() if key in GROUPS}
-    config.pop("hydra", None)
     assert sorted(keys(table)) == sorted(config)
     for key, default, *_ in table[1]:
         value = config[names(key)[0]]

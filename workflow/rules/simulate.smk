@@ -27,18 +27,20 @@ rule simulate:
         epsilon=values("epsilon"),
         window=values("window"),
         repetitions=E.repetitions,
-        seed=E.seed,
-        base=lambda wildcards: grid.base_of(wildcards.mechanism),
-        options=lambda wildcards: [
-            f"++mechanism.options.{name}={grid.as_hydra(value)}"
-            for name, value in E.options(wildcards.mechanism).items()
-        ],
-        code=lambda wildcards: provenance.mechanism_digest(wildcards.mechanism),
-        stem=lambda wildcards: stem_of(wildcards.dataset, wildcards.mechanism),
+        config=lambda wildcards: json.dumps(
+            {
+                "dataset": {"name": wildcards.dataset},
+                "mechanism": E.mechanism_config(wildcards.mechanism),
+                "label": wildcards.mechanism,
+                "seed": E.seed,
+                "code": provenance.mechanism_digest(wildcards.mechanism),
+                "data": "data",
+                "output": stem_of(wildcards.dataset, wildcards.mechanism),
+            }
+        ),
     shell:
-        "python -m mtsp_ldp.stages.simulate dataset={wildcards.dataset:q} mechanism={params.base:q} label={wildcards.mechanism:q} {params.options:q}"
-        " epsilon={params.epsilon:q} window={params.window:q} repetitions={params.repetitions}"
-        " seed={params.seed} code={params.code} 'output=\"{params.stem}\"' > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.simulate {params.config:q} epsilon={params.epsilon:q} window={params.window:q}"
+        " repetitions={params.repetitions} > {log:q} 2>&1"
 
 
 use rule simulate as floor with:

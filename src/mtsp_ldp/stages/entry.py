@@ -1,20 +1,16 @@
-"""How a stage starts: Hydra composes its config, and a user's mistake ends it in one line.
+"""How a stage starts: its config is composed, and a user's mistake ends it in one line.
 
 What the machine refuses (a full disk, a folder that cannot be written) ends it in one line too; a fault of
-the program with its traceback, and what was wrong as the last line.
+the program with its traceback.
 """
 
-import os
+import inspect
+import json
 import re
 import sys
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import hydra
-from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
 
 from mtsp_ldp.ledger import PrivacyError
 
@@ -23,43 +19,62 @@ Config = Mapping[str, Any]
 
 
 def stage(work: Callable[[Config], None]) -> Callable[[], None]:
-    """Make a function of a config the entry point of a stage.
+    """Make a function of a config what ``python -m mtsp_ldp.stages.<stage> key=value …`` runs.
 
     Its config is ``config/<stage>.yaml`` if there is one, else ``config/config.yaml``.
     """
     name = Path(work.__code__.co_filename).stem
-    primary = name if (CONFIG / f"{name}.yaml").exists() else "config"
-
-    @hydra.main(version_base="1.3", config_path=str(CONFIG), config_name=primary)
-    def main(composed: DictConfig) -> None:
-        config: dict[str, Any] = OmegaConf.to_container(composed, resolve=True)  # type: ignore[assignment]
-        try:
-            work(config)
-        except (ValueError, OSError, PrivacyError) as error:
-            sys.exit(f"{name}: {error}")
-        except Exception:
-            traceback.print_exc()  # Hydra would end with a hint of its own
-            sys.exit(1)
 
     def start() -> None:
-        os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then leaves its errors to us
+        words = sys.argv[1:]
+        flags = [word for word in words if word.startswith("-")]
         try:
-            main()
-        except HydraException as error:
-            sys.exit(f"{name}: {_in_one_line(str(error))}")
+            if set(flags) - {"-h", "--help"}:
+                raise ValueError(f"{' '.join(flags)}: no such option; key=value, or --help")
+            config = _composed(name, [word for word in words if word not in flags])
+            if flags:
+                print(f"python -m mtsp_ldp.stages.{name} key=value …\n\n{inspect.getdoc(work)}\n")
+                print("Its config:\n" + json.dumps(config, indent=1, ensure_ascii=False))
+            else:
+                work(config)
+        except (ValueError, OSError, PrivacyError) as error:
+            sys.exit(f"{name}: {error}")
 
     return start
 
 
-def _in_one_line(message: str) -> str:
+def _composed(name: str, words: Sequence[str]) -> Config:
+    """The config of a stage, as Hydra composes it from files and overrides.
+
+    The workflow has composed what its many short jobs need: it hands over an object and some of its keys, all
+    as json. To start Hydra would take as long as a small simulation.
+    """
+    if words and words[0].startswith("{"):
+        given: dict[str, Any] = json.loads(words[0])
+        more = (word.partition("=") for word in words[1:])
+        return given | {key: json.loads(value) for key, _, value in more}
+
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+
+    primary = name if (CONFIG / f"{name}.yaml").exists() else "config"
+    try:
+        with initialize_config_dir(str(CONFIG), version_base="1.3"):
+            config = compose(primary, overrides=list(words))
+        return OmegaConf.to_container(config, resolve=True)  # type: ignore[return-value]
+    except HydraException as error:
+        known = [*OmegaConf.load(CONFIG / "config.yaml"), "dataset", "mechanism", "experiment"]
+        raise ValueError(_in_one_line(str(error), {str(key) for key in known} - {"defaults"})) from None
+
+
+def _in_one_line(message: str, known: set[str]) -> str:
     """What Hydra has to say of a wrong override, without its advice."""
     unknown = re.match(r"Could not override '([^']+)'", message)
     if unknown and "." in unknown[1]:
         return f"{unknown[1]}: no such key"
     if unknown:
-        keys = [*OmegaConf.load(CONFIG / "config.yaml"), "dataset", "mechanism", "experiment"]
-        known = ", ".join(sorted(str(key) for key in set(keys) - {"defaults", "hydra"}))
-        return f"{unknown[1]}: no such key; one of {known}"
+        return f"{unknown[1]}: no such key; one of {', '.join(sorted(known))}"
     group = re.match(r"In '[^']+': Could not find '([^/']+)/([^']+)'\s+Available options in", message)
     if group:
         names = ", ".join(sorted(path.stem for path in (CONFIG / group[1]).glob("*.yaml")))
