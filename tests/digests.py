@@ -35,8 +35,9 @@ def contents(path):
 
 def digests(folder):
     """Of the streams and runs in a folder where `smoke` is done, by path."""
-    places = [folder / "data/streams", folder / "data/runs/smoke"]
-    paths = sorted(path for place in places for path in place.rglob("*.parquet"))
+    runs = folder / "data/runs/smoke"
+    streams = [folder / f"data/streams/{stream.name}.parquet" for stream in runs.iterdir()]
+    paths = [*sorted(streams), *sorted(runs.rglob("*.parquet"))]
     return {str(path.relative_to(folder)): contents(path) for path in paths}
 
 

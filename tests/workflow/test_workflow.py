@@ -161,6 +161,16 @@ def test_a_stage_refuses_bad_values_in_one_line(finished, override, words):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_stage_says_what_it_is_told(finished):
+    folder, _ = finished
+    shown = run(folder, "--help", "dataset=log", module="mtsp_ldp.stages.simulate").stdout
+    assert "mtsp_ldp.stages.simulate key=value" in shown
+    assert '"name": "log"' in shown
+    refused = run(folder, "--cfg", module="mtsp_ldp.stages.simulate")
+    assert refused.returncode != 0
+    assert refused.stderr == "simulate: --cfg: no such option; key=value, or --help\n"
+
+
 def test_a_corrupted_stream_is_refused_by_name(finished, tmp_path):
     folder, _ = finished
     streams = tmp_path / "streams"
