@@ -37,7 +37,7 @@ def digests(folder):
     """Of the streams and runs in a folder where `smoke` is done, by path."""
     runs = folder / "data/runs/smoke"
     streams = [folder / f"data/streams/{stream.name}.parquet" for stream in runs.iterdir()]
-    paths = [*sorted(streams), *sorted(runs.rglob("*.parquet"))]
+    paths = sorted([*streams, *runs.rglob("*.parquet")])
     return {str(path.relative_to(folder)): contents(path) for path in paths}
 
 
