@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +12,18 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
-from mtsp_ldp.datasets.base import Dataset, configured
+from mtsp_ldp.catalog import CONFIG, ROOT, ConfigError, choices, load_dataset, mechanism_options, read_yaml
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import read_json
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.runs import ANY
 from mtsp_ldp.simulation import check_epsilon, check_options, check_window
 
-ROOT = Path(__file__).resolve().parents[2]
-CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 FIGURES = ["mse_epsilon", "mse_window", "mse_column", "budget", "busiest", "events", "ablation"]
 """What can be drawn of a stream; the first five if an experiment does not say."""
 SECONDS_PER_STEP = {"flat": 0.8e-4, "tree": 5e-4}
 """Of one repetition and timestamp, measured on one core of a small server; for the estimate before a run."""
-
-
-class ConfigError(ValueError):
-    """A config that cannot be run: the message names the key, the value and what is allowed."""
 
 
 def base_of(name: str) -> str:
@@ -127,43 +121,6 @@ class Experiment:
         return work / max(cores, 1)
 
 
-@cache
-def _yaml(path: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
-    return loaded
-
-
-def _choices(group: str) -> list[str]:
-    return sorted(path.stem for path in (CONFIG / group).glob("*.yaml"))
-
-
-def dataset_names() -> list[str]:
-    """Every data set that has a yaml."""
-    return _choices("dataset")
-
-
-@cache
-def dataset_config(name: str) -> dict[str, Any]:
-    """The config of a data set: its yaml's, over that of the one in its defaults."""
-    if name not in _choices("dataset"):
-        raise ConfigError(f"dataset: {name!r}: one of {', '.join(_choices('dataset'))}")
-    config = dict(_yaml(CONFIG / "dataset" / f"{name}.yaml"))
-    for base in config.pop("defaults", []):
-        config = {**dataset_config(base), **config}
-    return config
-
-
-def load_dataset(name: str) -> Dataset:
-    """The data set of this name."""
-    return configured(dataset_config(name))
-
-
-def raw_config(name: str) -> Any:
-    """What fetching a data set depends on: its source, or all of its config where it has none."""
-    config = dataset_config(name)
-    return config.get("source", config)
-
-
 def _checked_window(window: int, facts: Path) -> None:
     try:
         check_window(window, int(read_json(facts)["T"]))
@@ -194,12 +151,6 @@ def check_sources(experiment: Experiment, data: Path, permission: Permission) ->
             raise ConfigError(str(problem)) from None
 
 
-def mechanism_options(name: str) -> dict[str, Any]:
-    """The configured options of a mechanism; none if it has no yaml."""
-    path = CONFIG / "mechanism" / f"{name}.yaml"
-    return dict(_yaml(path).get("options") or {}) if path.exists() else {}
-
-
 def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Experiment:
     """The experiment of ``config/experiment/<name>.yaml``, some of its keys replaced.
 
@@ -208,8 +159,8 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
     ConfigError
         In one line, before any job could start.
     """
-    if name not in _choices("experiment"):
-        raise ConfigError(f"experiment={name!r}: one of {', '.join(_choices('experiment'))}")
+    if name not in choices("experiment"):
+        raise ConfigError(f"experiment={name!r}: one of {', '.join(choices('experiment'))}")
     try:
         with initialize_config_dir(str(CONFIG), version_base="1.3"):
             composed = compose("config", overrides=[f"experiment={name}"])
@@ -248,7 +199,7 @@ def _experiment(config: Mapping[str, Any]) -> Experiment:
 
 
 def _checked(config: dict[str, Any], source: str) -> Experiment:
-    validator = jsonschema.Draft202012Validator(_yaml(SCHEMA))
+    validator = jsonschema.Draft202012Validator(read_yaml(SCHEMA))
     error = jsonschema.exceptions.best_match(validator.iter_errors(config))
     if error is not None:
         key = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in error.path)
@@ -261,7 +212,7 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
             check_epsilon(epsilon)
         for name in experiment.names:
             entry = find(base_of(name))
-            if base_of(name) not in _choices("mechanism"):
+            if base_of(name) not in choices("mechanism"):
                 raise ConfigError(f"mechanism: {name!r}: config/mechanism/{name}.yaml is missing")
             for window in experiment.window:
                 check_options(entry, experiment.options(name), window)
@@ -296,7 +247,7 @@ def as_overrides(experiment: Experiment) -> list[str]:
 
 def regenerate(experiment: Experiment) -> str:
     """The command that makes an experiment's results, with the keys that differ from its file."""
-    usual, keys = _experiment(_yaml(CONFIG / "experiment" / f"{experiment.name}.yaml")), []
+    usual, keys = _experiment(read_yaml(CONFIG / "experiment" / f"{experiment.name}.yaml")), []
     for name, value in asdict(experiment).items():
         if name not in ("variants", "batch") and value != getattr(usual, name):
             text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)

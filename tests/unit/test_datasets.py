@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from mtsp_ldp.catalog import dataset_config
 from mtsp_ldp.datasets.base import configured
-from mtsp_ldp.experiment import dataset_config
 from mtsp_ldp.geometry import hilbert_grid, hilbert_order
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from mtsp_ldp.catalog import dataset_config, load_dataset
 from mtsp_ldp.datasets.base import configured, formats
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.experiment import dataset_config, load_dataset
 
 RAW = Path(__file__).resolve().parents[1] / "raw"
 

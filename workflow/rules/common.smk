@@ -17,7 +17,7 @@ def result(cell):
 
 def receipt_of(dataset):
     """The receipt of the raw files that a stream is made of."""
-    return f"data/raw/{grid.load_dataset(dataset).raw_name}/receipt.json"
+    return f"data/raw/{catalog.load_dataset(dataset).raw_name}/receipt.json"
 
 
 def raw_receipt(wildcards):

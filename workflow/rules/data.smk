@@ -22,9 +22,9 @@ rule fetch:
         "../../environment.yml"
     params:
         config=lambda wildcards: provenance.config_digest(
-            grid.raw_config(wildcards.dataset)
+            catalog.raw_config(wildcards.dataset)
         ),
-        files=lambda wildcards: grid.load_dataset(wildcards.dataset).loose_files(
+        files=lambda wildcards: catalog.load_dataset(wildcards.dataset).loose_files(
             Path("data/raw") / wildcards.dataset
         ),
         code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "fetch"),
@@ -48,7 +48,7 @@ rule prepare:
         runtime=lambda wildcards, attempt: attempt * 30,
     params:
         config=lambda wildcards: provenance.config_digest(
-            grid.dataset_config(wildcards.dataset)
+            catalog.dataset_config(wildcards.dataset)
         ),
         code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "prepare"),
     shell:

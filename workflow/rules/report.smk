@@ -122,7 +122,7 @@ rule compare:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        claims=provenance.config_digest((grid.CONFIG / "claims.yaml").read_bytes()),
+        claims=provenance.config_digest((catalog.CONFIG / "claims.yaml").read_bytes()),
         code=provenance.stage_digest("compare"),
     shell:
         "python -m mtsp_ldp.stages.compare {params.overrides:q} > {log:q} 2>&1"
@@ -178,7 +178,7 @@ rule study:
         runtime=lambda wildcards, attempt: attempt * 60,
     params:
         code=provenance.stage_digest("study"),
-        config=provenance.config_digest(grid.dataset_config("city")),
+        config=provenance.config_digest(catalog.dataset_config("city")),
     shell:
         "python -m mtsp_ldp.stages.study study={wildcards.study:q} > {log:q} 2>&1"
 

@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from mtsp_ldp.catalog import dataset_config, dataset_names
 from mtsp_ldp.datasets.base import formats
-from mtsp_ldp.experiment import dataset_config, dataset_names
 
 HEAD = """# Data sets
 

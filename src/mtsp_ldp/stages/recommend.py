@@ -8,7 +8,7 @@ import polars as pl
 from tabulate import tabulate
 from tqdm import tqdm
 
-from mtsp_ldp.experiment import mechanism_options
+from mtsp_ldp.catalog import mechanism_options
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.recommendation import Advice, advise, sentence
 from mtsp_ldp.report.style import look, ordered
