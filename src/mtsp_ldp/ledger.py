@@ -50,7 +50,7 @@ class WindowLedger:
         return FULL - self._total
 
     def check(self, t: int, share: int) -> None:
-        """Refuse what may not be spent at t.
+        """Refuse what may not be spent at t; time moves on to t, and nothing is spent.
 
         Raises
         ------

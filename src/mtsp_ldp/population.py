@@ -54,9 +54,9 @@ class Circle:
 
 
 class _Asked(NamedTuple):
-    """The active reporters of some ranks: who they are where a panel knows it, and their cells.
+    """The reporters of some ranks: users per cell of the active ones, and who they are where that is known.
 
-    ``number`` of them report, those ``absent`` included.
+    ``number`` report: the active ones, and the ``absent`` where presence is private.
     """
 
     ranges: list[tuple[int, int]]

@@ -63,7 +63,8 @@ class Simulated(Population):
         self._noise = noise
         self._replicate = replicate
         self._hides = presence == "private"
-        self._counts = stream.counts if replicate == 1 else stream.counts * replicate
+        self._counts = stream.counts.view() if replicate == 1 else stream.counts * replicate
+        self._counts.flags.writeable = False  # it is handed around, and is the truth
         self._active = (stream.active * replicate).tolist()
         if self._hides and division.kind != "oue":
             raise ValueError("presence=private: only oue can report the all-zero vector of an absent user")
@@ -80,7 +81,8 @@ class Simulated(Population):
             everybody = np.concatenate([asked.counts, [asked.absent]])
             sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
             groups = [group[: self.d] for group in deal(everybody, sizes, self._coins)]
-        held = list(map(Question.count, questions, groups))
+        # not question.count: a mechanism's own kind of question would see the truth
+        held = [Question.count(question, group) for question, group in zip(questions, groups, strict=True)]
         active, ones = self.active(t), self._report(oracles, held, sizes)
         return [
             answer_from(oracle, one, size, active)
@@ -105,8 +107,8 @@ class Simulated(Population):
 
     def _report(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
         """Ones of each question."""
-        first, *others = oracles
-        if isinstance(first, OUE) and others and all(isinstance(oracle, OUE) for oracle in others):
+        first = oracles[0]
+        if len(oracles) > 1 and isinstance(first, OUE) and all(isinstance(oracle, OUE) for oracle in oracles):
             # in one draw: all have one epsilon
             widths = [counts.size for counts in held]
             drawn = first.sample(np.concatenate(held), self._noise, np.array(sizes).repeat(widths))

@@ -29,12 +29,13 @@ class Question:
         if given.min() < 0 or not np.bincount(given).all():
             raise ValueError("labels: every cell in one of the groups 0..g-1, no group empty")
         self.labels = given.astype(np.int64)
+        self.labels.flags.writeable = False
         self.cells = given.size
         self.groups = int(given.max()) + 1
         self._each_cell = bool((self.labels == np.arange(given.size)).all())
 
     def count(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Users per group, ``(g,)``, from users per cell, ``(d,)``."""
+        """Users per group, ``(g,)``, from those per cell, ``(d,)``: these, if cells are the groups."""
         if self._each_cell:
             return counts
         grouped = np.bincount(self.labels, weights=counts, minlength=self.groups)

@@ -21,12 +21,20 @@ def test_a_full_tree_asks_each_level_about_its_nodes():
     ]
 
 
+def test_a_tree_is_full_though_padding_never_splits():
+    tree = BinaryTree(5)
+    pruned = prune(tree, np.where(tree.cells, 1.0, 0.0), 0.5)
+    assert pruned.full
+    assert sorted(pruned.nodes) == np.flatnonzero(tree.asked).tolist()
+
+
 def test_a_cold_node_stays_a_leaf_and_is_asked_at_every_level():
     tree, score = BinaryTree(4), np.zeros(7)
     score[1] = 0.9
     pruned = prune(tree, score, 0.5)
     assert [q.labels.tolist() for q in pruned.questions] == [[0, 0, 1, 1], [0, 1, 2, 2]]
     assert pruned.nodes.tolist() == [1, 2, 3, 4, 2]
+    assert not pruned.full
     answers = [answer([0.7, 0.3], 10, 0.2), answer([0.5, 0.3, 0.6], 20, 0.1)]
     values, variances = assemble(tree, pruned, answers)
     # node 2 by the inverse variances of its two answers; its children share it evenly

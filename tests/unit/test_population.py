@@ -81,6 +81,25 @@ def test_refuses_groups_that_are_no_partition(labels):
     assert population.survey(0, [CELLS], FULL) is not None
 
 
+def test_a_question_of_a_mechanisms_own_kind_sees_no_counts():
+    seen = []
+
+    class Curious(Question):
+        def count(self, counts):
+            seen.append(counts)
+            return super().count(counts)
+
+    assert door(COUNTS).survey(0, [Curious([0, 0, 1])], FULL) is not None
+    assert seen == []
+
+
+def test_what_was_asked_and_the_truth_cannot_be_edited():
+    with pytest.raises(ValueError, match="read-only"):
+        CELLS.labels[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        door(COUNTS)._counts[0, 0] = 1
+
+
 def test_refusing_leaves_the_state_usable():
     population = door(COUNTS, PopulationDivision(1.0))
     half = FULL // 2

@@ -39,8 +39,9 @@ rule simulate:
             }
         ),
     shell:
-        "python -m mtsp_ldp.stages.simulate {params.config:q} epsilon={params.epsilon:q} window={params.window:q}"
-        " repetitions={params.repetitions} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.simulate {params.config:q}"
+        ' \'{{"epsilon": {params.epsilon}, "window": {params.window}, "repetitions": {params.repetitions}}}\''
+        " > {log:q} 2>&1"
 
 
 use rule simulate as floor with:

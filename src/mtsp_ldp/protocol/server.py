@@ -25,7 +25,7 @@ from mtsp_ldp.tree import binary_tree
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
 """Delivers a request to each reporter, and whatever bytes come back, in any order."""
-STATE = 1
+STATE = 2
 
 
 class Fleet(Population):
@@ -68,7 +68,8 @@ class Fleet(Population):
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         who = ranks[self._present_now[self._id[ranks]]]
-        return _Asked(ranges, np.array([who.size]), who.size, who)
+        nowhere = np.empty(0, dtype=np.int64)  # only they know their cells
+        return _Asked(ranges, nowhere, who.size, who)
 
     def _commit(self, t: int, asked: _Asked) -> None:
         self._seen.record(t, self._identify(asked))

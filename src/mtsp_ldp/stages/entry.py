@@ -14,7 +14,7 @@ from typing import Any
 
 from mtsp_ldp.ledger import PrivacyError
 
-CONFIG = Path(__file__).resolve().parents[3] / "config"
+CONFIG = Path(__file__).resolve().parents[3] / "config"  # here too, since the catalogue loads OmegaConf
 Config = Mapping[str, Any]
 
 
@@ -46,24 +46,23 @@ def stage(work: Callable[[Config], None]) -> Callable[[], None]:
 def _composed(name: str, words: Sequence[str]) -> Config:
     """The config of a stage, as Hydra composes it from files and overrides.
 
-    The workflow has composed what its many short jobs need: it hands over an object and some of its keys, all
-    as json. To start Hydra would take as long as a small simulation.
+    The workflow has composed what its many short jobs need, and hands it over as json objects, whose keys add
+    up. To start Hydra would take as long as a small simulation.
     """
-    if words and words[0].startswith("{"):
-        given: dict[str, Any] = json.loads(words[0])
-        more = (word.partition("=") for word in words[1:])
-        return given | {key: json.loads(value) for key, _, value in more}
+    if any(word.startswith("{") for word in words):
+        return {key: value for word in words for key, value in json.loads(word).items()}
 
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
 
     primary = name if (CONFIG / f"{name}.yaml").exists() else "config"
     try:
         with initialize_config_dir(str(CONFIG), version_base="1.3"):
             config = compose(primary, overrides=list(words))
         return OmegaConf.to_container(config, resolve=True)  # type: ignore[return-value]
-    except HydraException as error:
+    except (HydraException, OmegaConfBaseException) as error:
         known = [*OmegaConf.load(CONFIG / "config.yaml"), "dataset", "mechanism", "experiment"]
         raise ValueError(_in_one_line(str(error), {str(key) for key in known} - {"defaults"})) from None
 

@@ -63,7 +63,7 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
         questions.append(Question(np.cumsum(starts) - 1))
         nodes.append(node[starts])
     asked = np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64)
-    return Pruned(questions, asked, bool(exists.all()))
+    return Pruned(questions, asked, bool(exists[tree.asked].all()))
 
 
 def assemble(

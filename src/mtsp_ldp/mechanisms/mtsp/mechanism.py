@@ -77,8 +77,9 @@ class Mtsp(Mechanism):
         self._consistency = consistency
         self._tree = binary_tree(setting.d)
         self._full = prune(self._tree, np.zeros(self._tree.size), -math.inf)
-        asked = [question.groups for question in self._full.questions]
-        self._variance = ExpectedVariance(setting.division, asked)
+        self._variance = ExpectedVariance(
+            setting.division, [question.groups for question in self._full.questions]
+        )
         self._unit = half_step(setting.window)
         self._allocation = make_allocation(allocation, setting.window, minimum_share)
         self._groups = NodeGroups(self._tree.size, grouping, smoothing, grouping_tolerance, grouping_window)
@@ -99,7 +100,7 @@ class Mtsp(Mechanism):
             return Step()
         kind = self.setting.noise
         estimate, variances = assemble(self._tree, self._full, first, kind)
-        asked = np.count_nonzero(self._tree.asked)
+        asked = self._full.nodes.size
         noise = float(variances.sum()) / asked
         gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
 
