@@ -54,6 +54,7 @@ def _experiment(name: str, config: list[str]) -> list[Finding]:
         simulated = watched([*base, f"data/summaries/{name}.parquet", *options], interval=0.25)
         published = watched([*base, *options], interval=0.25)
         dry = watched([*base, "-n", *options])
+        single = watched([*base, "-n", "--config", f"experiment={name}"])  # done too, whatever the batch was
         work, effort = _in_one_process(experiment, Path(folder) / "data")
     whole = prepared.seconds + simulated.seconds + published.seconds
     jobs, ideal = _jobs(simulated), work / CORES
@@ -69,6 +70,7 @@ def _experiment(name: str, config: list[str]) -> list[Finding]:
         Finding(what, "peak memory of Snakemake", max(run.own_peak for run in peaks), "MB", LIMIT),
         Finding(what, "peak memory of a job", max(run.others_peak for run in peaks), "MB", LIMIT),
         Finding(what, "dry run when all is done", dry.seconds, "s", 6.0 if long else None),
+        Finding(what, "the same without a batch", single.seconds, "s", 6.0 if long else None),
     ]
 
 
