@@ -8,7 +8,7 @@ never normalised. Source: Wang et al. 2017; MTSP-LDP §2.3.
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,11 @@ class OUE:
     epsilon
         Budget of one report; finite and above 0.
 
+    Attributes
+    ----------
+    p
+        Probability that the user's own bit stays 1.
+
     Raises
     ------
     ValueError
@@ -35,14 +40,10 @@ class OUE:
     """
 
     epsilon: float
+    p: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
         _check_budget(self.epsilon)
-
-    @property
-    def p(self) -> float:
-        """Probability that the user's own bit stays 1."""
-        return 0.5
 
     @cached_property
     def q(self) -> float:

@@ -3,6 +3,8 @@
 Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
 """
 
+from collections import deque
+
 from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram
 from mtsp_ldp.mechanisms.base import Setting, register
@@ -13,16 +15,19 @@ class Distribution:
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._spent: list[tuple[int, int]] = []
+        self._spent: deque[tuple[int, int]] = deque()
+        self._left = FULL // 2
 
     def candidate(self, t: int) -> int:
         """Half of 1/2 minus what the last w - 1 timestamps spent."""
-        self._spent = [(when, share) for when, share in self._spent if when > t - self._window]
-        return (FULL // 2 - sum(share for _, share in self._spent)) // 2
+        while self._spent and self._spent[0][0] <= t - self._window:
+            self._left += self._spent.popleft()[1]
+        return self._left // 2
 
     def record(self, t: int, share: int) -> None:
         """Note a publication."""
         self._spent.append((t, share))
+        self._left -= share
 
 
 @register(lbd="budget", lpd="population")
