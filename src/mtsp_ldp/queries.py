@@ -27,6 +27,8 @@ class Source(Protocol):
         n_t, ``(T,)``.
     tree
         The geometry where versions are trees.
+    cumulative
+        Sums of the first cells of each version, ``(V, d + 1)``.
     """
 
     @property
@@ -43,6 +45,10 @@ class Source(Protocol):
 
     @property
     def tree(self) -> BinaryTree | None:
+        """See above."""
+
+    @property
+    def cumulative(self) -> FloatArray:
         """See above."""
 
     @property
@@ -95,9 +101,7 @@ def range_frequencies(source: Source, lo: npt.ArrayLike, hi: npt.ArrayLike) -> F
         raise ValueError(f"[{lo!r}, {hi!r}]: an interval of cells lies in 0..{source.d - 1}")
     if source.tree is not None:
         return cover_sums(source.tree, source.versions, first, last)[source.which]
-    sums = np.concatenate(
-        [np.zeros((source.versions.shape[0], 1)), np.cumsum(source.versions, axis=1)], axis=1
-    )
+    sums = source.cumulative
     return np.asarray((sums[:, last + 1] - sums[:, first])[source.which])
 
 

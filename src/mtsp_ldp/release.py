@@ -1,6 +1,7 @@
 """What was published: histograms or trees, per t, with n_t. A release holds nothing private."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -60,6 +61,12 @@ class Release:
         if self.tree is None:
             return self.versions
         return self.versions[:, self.tree.level(self.tree.levels - 1)][:, : self.d]
+
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """Sums of the first 0, 1, …, d cells of each version, ``(V, d + 1)``."""
+        nothing = np.zeros((self.versions.shape[0], 1))
+        return np.concatenate([nothing, np.cumsum(self.leaves, axis=1)], axis=1)
 
     @property
     def frequencies(self) -> FloatArray:

@@ -70,6 +70,44 @@ class Watch:
         return f"event_{self.delta}_{'share' if self.relative else 'count'}"
 
 
+@dataclass(frozen=True)
+class Target:
+    """Counts over delta timestamps, as shares of the users who were there, that releases should meet.
+
+    Attributes
+    ----------
+    lo, hi
+        Intervals of cells, ``(Q,)``.
+    users
+        Who was there, ``(T', 1)``; NaN where nobody was.
+    true
+        The shares, ``(T', Q)``.
+    """
+
+    lo: IntArray
+    hi: IntArray
+    delta: int
+    users: FloatArray
+    true: FloatArray
+
+    def estimate(self, release: Release) -> FloatArray:
+        """What a release says of them, ``(T', Q)``."""
+        estimate: FloatArray = queries.range_counts(release, self.lo, self.hi, self.delta) / self.users
+        return estimate
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """An event that a data set names: where a release should flag it, from which change on."""
+
+    query: str
+    cell: IntArray
+    delta: int
+    relative: bool
+    after: slice
+    bar: float
+
+
 class Scorer:
     """Scores releases of one stream.
 
@@ -139,34 +177,47 @@ class Scorer:
             *self._known(release),
         ]
 
-    def _counting(self, release: Release) -> Iterator[Score]:
-        cells = np.arange(self.truth.d)
-        yield from _named("frequency", self._compare(release, cells, cells, 1, relative=False))
-        yield "frequency", "timestamps_left_out", float(self._nobody.sum())
-        for delta in COUNTING_DELTAS:
-            if delta <= self.truth.which.size:
-                found = self._compare(release, cells, cells, delta, relative=True)
-                yield from _named(f"counting_{delta}", found)
+    @cached_property
+    def _cells(self) -> list[Target]:
+        """The counting queries: every cell, over each number of timestamps that fits."""
+        cells, length = np.arange(self.truth.d), self.truth.which.size
+        return [self._target(cells, cells, delta) for delta in COUNTING_DELTAS if delta <= length]
 
-    def _compare(
-        self, release: Release, lo: IntArray, hi: IntArray, delta: int, *, relative: bool
-    ) -> dict[str, float]:
-        """Errors of counts over delta timestamps, as shares of the users who were there."""
+    @cached_property
+    def _intervals(self) -> Target:
+        """The random intervals of all classes."""
+        lo, hi = (np.concatenate(ends) for ends in zip(*self.ranges.values(), strict=True))
+        return self._target(lo, hi, 1)
+
+    def _target(self, lo: IntArray, hi: IntArray, delta: int) -> Target:
         users = queries.window_sums(self.truth.active.astype(np.float64), delta)[:, None]
         users = np.where(users > 0, users, np.nan)
-        ours = queries.range_counts(release, lo, hi, delta) / users
-        return errors(ours, queries.range_counts(self.truth, lo, hi, delta) / users, relative=relative)
+        return Target(lo, hi, delta, users, queries.range_counts(self.truth, lo, hi, delta) / users)
+
+    def _counting(self, release: Release) -> Iterator[Score]:
+        for target in self._cells:
+            found = errors(target.estimate(release), target.true, relative=True)
+            if target.delta == 1:
+                yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
+                yield "frequency", "timestamps_left_out", float(self._nobody.sum())
+            yield from _named(f"counting_{target.delta}", found)
 
     def _ranges(self, release: Release) -> Iterator[Score]:
-        for name, (lo, hi) in self.ranges.items():
-            yield from _named(f"range_{name}", self._compare(release, lo, hi, 1, relative=True))
-        lo, hi = (np.concatenate(ends) for ends in zip(*self.ranges.values(), strict=True))
-        yield from _named("range", self._compare(release, lo, hi, 1, relative=True))
+        ours, true = self._intervals.estimate(release), self._intervals.true
+        for number, name in enumerate(self.ranges):
+            part = slice(number * RANGES_PER_CLASS, (number + 1) * RANGES_PER_CLASS)
+            yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
+        yield from _named("range", errors(ours, true, relative=True))
         if self.boxes is not None:
-            there = np.where(self._nobody[:, None], np.nan, 1.0)
-            true = queries.box_frequencies(self.truth, *self.boxes) * there
-            ours = queries.box_frequencies(release, *self.boxes)
-            yield from _named("box", errors(ours, true, relative=True))
+            yield from _named("box", errors(self._boxed(release), self._true_boxes, relative=True))
+
+    def _boxed(self, source: Release) -> FloatArray:
+        assert self.boxes is not None
+        return queries.box_frequencies(source, *self.boxes)
+
+    @cached_property
+    def _true_boxes(self) -> FloatArray:
+        return self._boxed(self.truth) * np.where(self._nobody[:, None], np.nan, 1.0)
 
     def _events(self, watch: Watch, release: Release) -> Iterator[Score]:
         change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
@@ -203,8 +254,10 @@ class Scorer:
         yield watch.query, "run_recall", ratio(found, number)
         yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
 
-    def _known(self, release: Release) -> Iterator[Score]:
-        """Whether each event that the data set names is flagged when it makes its cell's count rise."""
+    @cached_property
+    def _alarms(self) -> list[Alarm]:
+        """The events that the data set names, where they make their cell's count rise."""
+        found = []
         for number, event in enumerate(self._facts.get("events", []), start=1):
             cell = np.array([event["cell"]])
             # a crowd makes the count rise when it comes; what empties a cell, when it ends
@@ -213,15 +266,19 @@ class Scorer:
                 after = slice(rises - 2 * delta + 1, rises + 1)
                 if after.start < 0 or after.stop + delta > self.truth.which.size:
                     continue
-                true, ours = (
-                    queries.changes(source, cell, cell, delta, relative=relative)[:, 0]
-                    for source in (self.truth, release)
-                )
+                true = queries.changes(self.truth, cell, cell, delta, relative=relative)[:, 0]
                 bar = event_threshold(true[~np.isnan(true)])
                 if (true[after] >= bar).any():
-                    on = "share" if relative else "count"
-                    found = float((ours[after] >= bar).any())
-                    yield f"known_{number}_{event['kind']}", f"found_{delta}_{on}", found
+                    name = f"known_{number}_{event['kind']}"
+                    found.append(Alarm(name, cell, delta, relative, after, bar))
+        return found
+
+    def _known(self, release: Release) -> Iterator[Score]:
+        """Whether each of these events is flagged."""
+        for alarm in self._alarms:
+            ours = queries.changes(release, alarm.cell, alarm.cell, alarm.delta, relative=alarm.relative)
+            on = "share" if alarm.relative else "count"
+            yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:
