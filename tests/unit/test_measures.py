@@ -130,21 +130,20 @@ def test_the_blizzard_is_among_the_true_events_of_flights(stream):
     flights = stream("flights")
     scorer = Scorer(flights, flights.replicate)
     airports = [cell["airport"] for cell in flights.facts["cells"]]
-    (watch,) = (w for w in scorer.watches if w.query == "event_12_share")
+    (watch,) = (w for w in scorer.truth.watches if w.query == "event_12_share")
     # aircraft come back from the afternoon of 9 February (t = 204) on
     back = slice(206 - 23, 222 - 23)
     hit = {airports[cell] for cell in watch.cells[watch.happens[back].sum(axis=0) >= 5]}
     assert {"JFK", "LGA", "EWR"} <= hit
-    known = {
-        (query, measure) for query, measure, _ in scorer.score(scorer.truth) if query.startswith("known")
-    }
+    scores = scorer.score(scorer.truth.release)
+    known = {(query, measure) for query, measure, _ in scores if query.startswith("known")}
     assert {(f"known_{i}_blizzard", "found_6_share") for i in (1, 2, 3)} <= known
 
 
 def test_a_perfect_release_scores_perfectly_and_planned_events_exist(stream):
     city = stream("city")
     scorer = Scorer(city)
-    scores = {(query, measure): value for query, measure, value in scorer.score(scorer.truth)}
+    scores = {(query, measure): value for query, measure, value in scorer.score(scorer.truth.release)}
     assert scores["event_3_count", "f1_pooled"] == 1
     assert scores["event_12_share", "auc_macro"] == 1
     assert scores["event_6_count", "run_recall"] == 1
@@ -160,7 +159,7 @@ def test_a_stream_without_events_says_so():
     scorer = Scorer(Stream.from_counts(np.full((40, 3), 5)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        scores = {(q, m): value for q, m, value in scorer.score(scorer.truth)}
+        scores = {(q, m): value for q, m, value in scorer.score(scorer.truth.release)}
     assert scores["event_3_count", "events"] == 0
     assert scores["event_3_count", "cells_without_events"] == 3
     assert ("event_3_count", "f1_macro") not in scores

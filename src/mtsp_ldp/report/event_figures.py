@@ -1,5 +1,7 @@
 """Who finds events: F1 by period length, and ROC curves."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
@@ -7,18 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mtsp_ldp import queries
-from mtsp_ldp.release import Release
 from mtsp_ldp.report.canvas import TWO_COLUMNS, Material, add_legend
 from mtsp_ldp.report.style import look
 from mtsp_ldp.report.summary import with_floors
-from mtsp_ldp.scoring import Scorer, Watch
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.truth import Truth, Watch
 
 
 def events(material: Material) -> Figure:
     """F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
     stream = material.stream()
-    scorer = Scorer(stream, stream.replicate)
+    truth = Truth(stream, stream.replicate)
     table = with_floors(material.summary).filter(
         pl.col("epsilon") == material.epsilon,
         pl.col("window") == material.window,
@@ -29,9 +29,9 @@ def events(material: Material) -> Figure:
     for row, on in enumerate(("count", "share")):
         _f1(axes[row, 0], table.filter(pl.col("query").str.ends_with(on)), material.mechanisms)
         axes[row, 0].set_title(f"F1, events on {on}s")
-        watch = max((w for w in scorer.watches if w.relative == (on == "share")), key=lambda w: w.delta)
+        watch = max((w for w in truth.watches if w.relative == (on == "share")), key=lambda w: w.delta)
         for name in material.mechanisms:
-            x, y = _curve(scorer, watch, material.run(name).frequencies, stream)
+            x, y = _curve(truth, watch, material.run(name).frequencies)
             axes[row, 1].plot(x, y, color=look(name).colour, ls=look(name).dash)
         axes[row, 1].plot([0, 1], [0, 1], color="#cccccc", lw=0.8, zorder=0)
         axes[row, 1].set_title(f"ROC, {on}s, Δ = {watch.delta} ({int(watch.happens.sum())} true events)")
@@ -61,16 +61,9 @@ def _f1(axes: Axes, table: pl.DataFrame, mechanisms: list[str]) -> None:
     axes.set_xticks([3, 6, 12])
 
 
-def _curve(
-    scorer: Scorer, watch: Watch, frequencies: np.ndarray, stream: Stream
-) -> tuple[np.ndarray, np.ndarray]:
+def _curve(truth: Truth, watch: Watch, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """False and true positive rates as the pooled threshold falls."""
-    release = Release(
-        frequencies,
-        np.arange(stream.length),
-        scorer.truth.active,
-        pl.DataFrame({"t": np.arange(stream.length)}),
-    )
+    release = replace(truth.release, versions=frequencies)
     change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
     score = ((change - watch.thresholds) / watch.scale)[watch.defined].ravel()
     yes = watch.happens[watch.defined].ravel()
