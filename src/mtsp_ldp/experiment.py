@@ -232,24 +232,26 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
     return experiment
 
 
-def as_overrides(experiment: Experiment) -> list[str]:
-    """The Hydra overrides that give a later stage this experiment; variants stay in its file.
+def _texts(experiment: Experiment) -> dict[str, str]:
+    """Its keys as a command line takes them.
 
-    ``batch`` is not among them: how cells were shared out over jobs is no business of a later stage.
+    Variants stay in its file; how ``batch`` shared cells out over jobs changes no result.
     """
-    keys = [f"experiment={experiment.name}"]
-    for name, value in asdict(experiment).items():
-        if name not in ("variants", "batch"):
-            text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
-            keys.append(f"++experiment.{name}={text}")
-    return keys
+    keys = {name: value for name, value in asdict(experiment).items() if name not in ("variants", "batch")}
+    return {
+        name: f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+        for name, value in keys.items()
+    }
+
+
+def as_overrides(experiment: Experiment) -> list[str]:
+    """The Hydra overrides that give a later stage this experiment."""
+    keys = [f"++experiment.{name}={text}" for name, text in _texts(experiment).items()]
+    return [f"experiment={experiment.name}", *keys]
 
 
 def regenerate(experiment: Experiment) -> str:
     """The command that makes an experiment's results, with the keys that differ from its file."""
-    usual, keys = _experiment(read_yaml(CONFIG / "experiment" / f"{experiment.name}.yaml")), []
-    for name, value in asdict(experiment).items():
-        if name not in ("variants", "batch") and value != getattr(usual, name):
-            text = f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
-            keys.append(f"'{name}={text}'")
+    usual = _texts(_experiment(read_yaml(CONFIG / "experiment" / f"{experiment.name}.yaml")))
+    keys = [f"'{name}={text}'" for name, text in _texts(experiment).items() if text != usual[name]]
     return " ".join([f"snakemake --cores all --config experiment={experiment.name}", *keys])
