@@ -18,7 +18,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 from mtsp_ldp import experiment as grid
-from mtsp_ldp import catalog, provenance
+from mtsp_ldp import catalog, composition, provenance
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.workspace import clear_stale_locks, forgive_the_future
 

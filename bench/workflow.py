@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.measure import Finding, Watched, in_turns, python, watched
-from mtsp_ldp.catalog import ROOT
+from mtsp_ldp.composition import ROOT
 from mtsp_ldp.experiment import ANY, Cell, Experiment, base_of, load_experiment
 from mtsp_ldp.report.summary import read_scores, summarize, variant_ratios
 from mtsp_ldp.runs import run_cell, write_cell

@@ -1,31 +1,10 @@
 """What ``config`` holds by name: data sets, and the options of mechanisms."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
+from mtsp_ldp.composition import CONFIG, ConfigError, choices, read_yaml
 from mtsp_ldp.datasets.base import Dataset, configured
-
-ROOT = Path(__file__).resolve().parents[2]
-CONFIG = ROOT / "config"
-
-
-class ConfigError(ValueError):
-    """A config that cannot be run: the message names the key, the value and what is allowed."""
-
-
-@cache
-def read_yaml(path: Path) -> dict[str, Any]:
-    """A yaml file below ``config`` or ``workflow``, read once."""
-    loaded: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
-    return loaded
-
-
-def choices(group: str) -> list[str]:
-    """Every name of a group of ``config``: dataset, mechanism, experiment."""
-    return sorted(path.stem for path in (CONFIG / group).glob("*.yaml"))
 
 
 def dataset_names() -> list[str]:

@@ -8,11 +8,9 @@ from typing import Any
 
 import jsonschema
 import yaml
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
-from omegaconf import OmegaConf
 
-from mtsp_ldp.catalog import CONFIG, ROOT, ConfigError, choices, load_dataset, mechanism_options, read_yaml
+from mtsp_ldp.catalog import load_dataset, mechanism_options
+from mtsp_ldp.composition import CONFIG, ROOT, ConfigError, choices, composed, read_yaml
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import read_json
 from mtsp_ldp.mechanisms.registry import find
@@ -161,13 +159,11 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
     """
     if name not in choices("experiment"):
         raise ConfigError(f"experiment={name!r}: one of {', '.join(choices('experiment'))}")
-    try:
-        with initialize_config_dir(str(CONFIG), version_base="1.3"):
-            composed = compose("config", overrides=[f"experiment={name}"])
-    except HydraException as error:
-        raise ConfigError(f"config/experiment/{name}.yaml: {error}") from None
-    config: dict[str, Any] = OmegaConf.to_container(composed.experiment, resolve=True)  # type: ignore[assignment]
     source = f"config/experiment/{name}.yaml"
+    try:
+        config = composed("config", [f"experiment={name}"])["experiment"]
+    except ConfigError as problem:
+        raise ConfigError(f"{source}: {problem}") from None
     if config.get("name") != name:
         raise ConfigError(f"{source}: name: {config.get('name')!r}: {name!r}, as the file is called")
     for key in ("name", "variants"):

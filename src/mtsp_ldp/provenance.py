@@ -12,7 +12,8 @@ from typing import Any
 
 import grimp
 
-from mtsp_ldp.catalog import ROOT, load_dataset
+from mtsp_ldp.catalog import load_dataset
+from mtsp_ldp.composition import ROOT
 from mtsp_ldp.experiment import base_of
 from mtsp_ldp.files import digest_text
 from mtsp_ldp.mechanisms.registry import find

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from mtsp_ldp.catalog import CONFIG
+from mtsp_ldp.composition import CONFIG
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.report.claims import KINDS, Evidence, judge
 from mtsp_ldp.report.comparison import paired, profiles, ranking

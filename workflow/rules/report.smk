@@ -122,7 +122,9 @@ rule compare:
         runtime=minutes,
     params:
         overrides=grid.as_overrides(E),
-        claims=provenance.config_digest((catalog.CONFIG / "claims.yaml").read_bytes()),
+        claims=provenance.config_digest(
+            (composition.CONFIG / "claims.yaml").read_bytes()
+        ),
         code=provenance.stage_digest("compare"),
     shell:
         "python -m mtsp_ldp.stages.compare {params.overrides:q} > {log:q} 2>&1"

@@ -10,7 +10,7 @@ import polars as pl
 import yaml
 from tabulate import tabulate
 
-from mtsp_ldp.catalog import CONFIG
+from mtsp_ldp.composition import CONFIG
 from mtsp_ldp.experiment import Experiment
 from mtsp_ldp.files import read_table, written_whole
 from mtsp_ldp.report.claims import Evidence, as_rows, judge
