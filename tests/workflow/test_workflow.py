@@ -64,6 +64,16 @@ def test_nothing_is_left_to_do_and_touching_reruns_nothing(finished):
     assert planned(folder) == {}
 
 
+def planned_with(folder, source, text):
+    """Jobs that Snakemake would run if a file of the clone said this."""
+    before = source.read_text()
+    source.write_text(text)
+    try:
+        return planned(folder)
+    finally:
+        source.write_text(before)
+
+
 @pytest.mark.parametrize(
     ("module", "cells"),
     # MTSP-LDP may be told to allocate as absorption does, so its jobs depend on that rule too
@@ -76,42 +86,27 @@ def test_nothing_is_left_to_do_and_touching_reruns_nothing(finished):
 def test_an_edited_mechanism_reruns_its_own_jobs_only(finished, module, cells):
     folder, _ = finished
     source = folder / f"src/mtsp_ldp/mechanisms/{module}.py"
-    before = source.read_text()
-    source.write_text(before + "\n# edited\n")
-    try:
-        jobs = planned(folder)
-        assert jobs.pop("simulate") == 4 * len(cells)
-        assert "prepare" not in jobs
-        assert "fetch" not in jobs
-    finally:
-        source.write_text(before)
+    jobs = planned_with(folder, source, source.read_text() + "\n# edited\n")
+    assert jobs.pop("simulate") == 4 * len(cells)
+    assert "prepare" not in jobs
+    assert "fetch" not in jobs
 
 
 @pytest.mark.parametrize(("asset", "rule"), [("page.js", "publish"), ("report.mplstyle", "plot")])
 def test_an_edited_asset_of_the_report_reruns_what_it_is_part_of(finished, asset, rule):
     folder, _ = finished
     source = folder / f"src/mtsp_ldp/report/{asset}"
-    before = source.read_text()
-    source.write_text(before + "\n")
-    try:
-        jobs = planned(folder)
-        assert jobs[rule] >= 1
-        assert "simulate" not in jobs
-    finally:
-        source.write_text(before)
+    jobs = planned_with(folder, source, source.read_text() + "\n")
+    assert jobs[rule] >= 1
+    assert "simulate" not in jobs
 
 
 def test_an_edited_option_reruns_what_it_touches_only(finished):
     folder, _ = finished
     source = folder / "config/mechanism/lsp.yaml"
-    before = source.read_text()
-    source.write_text(before.replace("phase: random", "phase: 0"))
-    try:
-        jobs = planned(folder)
-        assert jobs["simulate"] == 4
-        assert "prepare" not in jobs
-    finally:
-        source.write_text(before)
+    jobs = planned_with(folder, source, source.read_text().replace("phase: random", "phase: 0"))
+    assert jobs["simulate"] == 4
+    assert "prepare" not in jobs
 
 
 @pytest.mark.parametrize(
