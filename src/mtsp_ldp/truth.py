@@ -69,6 +69,8 @@ class Target:
     ----------
     lo, hi
         Intervals of cells, ``(Q,)``.
+    delta
+        Over how many timestamps, those that end at t = delta - 1, …, T - 1.
     users
         Who was there, ``(T', 1)``; NaN where nobody was.
     true
@@ -89,7 +91,19 @@ class Target:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An event that a data set names: where a release should flag it, from which change on."""
+    """An event that a data set names, and that makes its cell's count rise.
+
+    Attributes
+    ----------
+    query
+        Its name in results.
+    delta, relative
+        Which changes are looked at, as in `mtsp_ldp.queries.changes`.
+    after
+        Where among these changes one should flag it.
+    bar
+        The change from which on it is flagged.
+    """
 
     query: str
     cell: IntArray

@@ -100,7 +100,7 @@ class Mtsp(Mechanism):
             return Step()
         kind = self.setting.noise
         estimate, variances = assemble(self._tree, self._full, first, kind)
-        asked = self._full.nodes.size
+        asked = self._full.nodes.size  # the root and padding add nothing to the sum
         noise = float(variances.sum()) / asked
         gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
 
