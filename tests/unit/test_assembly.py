@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtsp_ldp.datasets import spool
-from mtsp_ldp.datasets.assembly import Rules, Slots, assemble
+from mtsp_ldp.datasets.assembly import Rules, assemble
 from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.datasets.domain import Labels, Squares
 from mtsp_ldp.datasets.moments import read
+from mtsp_ldp.datasets.slots import Slots
 from mtsp_ldp.datasets.source import Permission
 
 HOUR = 3600 * 1_000_000

@@ -16,12 +16,13 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from mtsp_ldp.datasets.archive import opened
-from mtsp_ldp.datasets.assembly import DAY, WITHIN_SLOT, Rows, Rules, Slots, assemble
+from mtsp_ldp.datasets.assembly import WITHIN_SLOT, Rows, Rules, assemble
 from mtsp_ldp.datasets.base import Dataset
 from mtsp_ldp.datasets.delimited import gathered
 from mtsp_ldp.datasets.domain import Domain, Squares
 from mtsp_ldp.datasets.moments import iso
 from mtsp_ldp.datasets.retrieval import bring, clear, local_files, loose_files, refuse_missing
+from mtsp_ldp.datasets.slots import DAY, Slots
 from mtsp_ldp.datasets.source import Permission, Source
 from mtsp_ldp.files import digest_text
 from mtsp_ldp.stream import Stream
