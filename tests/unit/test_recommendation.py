@@ -7,7 +7,8 @@ import pytest
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.expectation import Expectation
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.recommendation import advise, sentence, stretch
+from mtsp_ldp.recommendation import advise, stretch
+from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.stages import recommend
 
 READERS = [name for name, entry in mechanisms().items() if entry.kind.reads_data]

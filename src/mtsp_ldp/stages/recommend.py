@@ -10,7 +10,8 @@ from tqdm import tqdm
 
 from mtsp_ldp.catalog import mechanism_options
 from mtsp_ldp.files import written_whole
-from mtsp_ldp.recommendation import Advice, advise, sentence
+from mtsp_ldp.recommendation import Advice, advise
+from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.report.style import look, ordered
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stream import Stream

@@ -1,0 +1,57 @@
+"""A recommendation in words."""
+
+from collections.abc import Callable
+
+import polars as pl
+
+from mtsp_ldp.recommendation import Advice
+
+
+def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
+    """What to use where, in one sentence.
+
+    Parameters
+    ----------
+    advice
+        What `advise` found.
+    label
+        How a mechanism is called.
+    """
+    verdicts: dict[str, list[tuple[float, int]]] = {}
+    floors = advice.table.filter(pl.col("method") == "floor")
+    for (epsilon, window), part in advice.table.group_by("epsilon", "window", maintain_order=True):
+        chosen = part.filter("chosen")["mechanism"].to_list()
+        tied = part.filter("tied")["mechanism"].to_list()
+        names = [label(name) for name in [*chosen, *sorted(tied)]]
+        said = f"use {' or '.join(names)}" if names else "publish nothing"
+        verdicts.setdefault(said, []).append((float(epsilon), int(window)))
+    everywhere = len(verdicts) == 1
+    parts = [
+        said if everywhere and len(cells) > 1 else f"{said} at {_places(cells)}"
+        for said, cells in verdicts.items()
+    ]
+    told = "; ".join(parts)
+    nothing = f"publishing nothing errs by {float(floors['mse'].min()):.2g}"  # type: ignore[arg-type]
+    if not advice.later:
+        return f"{told[0].upper()}{told[1:]}; {nothing}."
+    waits = [
+        f"at w = {window} {label(found[0])} wins from ε = {found[1]:.2g} on"
+        if found
+        else f"at w = {window} not even ε = 100 helps"
+        for window, found in advice.later.items()
+    ]
+    return f"{told[0].upper()}{told[1:]}; {nothing}, and by closed form {', '.join(waits)}."
+
+
+def _places(cells: list[tuple[float, int]]) -> str:
+    """Cells of the grid in words, the windows of one ε together."""
+    by_epsilon: dict[float, list[int]] = {}
+    for epsilon, window in sorted(cells):
+        by_epsilon.setdefault(epsilon, []).append(window)
+    by_windows: dict[tuple[int, ...], list[str]] = {}
+    for epsilon, windows in by_epsilon.items():
+        by_windows.setdefault(tuple(windows), []).append(f"{epsilon:g}")
+    return ", ".join(
+        f"ε = {' and '.join(epsilons)} (w = {', '.join(map(str, windows))})"
+        for windows, epsilons in by_windows.items()
+    )
