@@ -103,11 +103,9 @@ def _run(
         presence=common.pop("presence", "public"),
     )
     server = entry.kind(Setting(stream.d, window, division, own_coins, **common), **own)
-    steps = []
-    for t in range(stream.length):
-        steps.append(server.step(t, population.active(t), partial(population.survey, t)))
-    active = np.array([population.active(t) for t in range(stream.length)])
-    release = _collect(stream.d, server, steps, active)
+    active = [population.active(t) for t in range(stream.length)]
+    steps = [server.step(t, n, partial(population.survey, t)) for t, n in enumerate(active)]
+    release = _collect(stream.d, server, steps, np.array(active))
     return replace(release, of_all_users=options.get("presence") == "private")
 
 
