@@ -10,9 +10,10 @@ import polars as pl
 
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.release import Release
-from mtsp_ldp.scoring import Scorer
+from mtsp_ldp.scoring import score
 from mtsp_ldp.simulation import simulate
 from mtsp_ldp.stream import Stream
+from mtsp_ldp.truth import Truth
 
 ANY = "any"
 """Stands for epsilon and window in the files of the floors, which depend on neither."""
@@ -55,7 +56,7 @@ def run_cell(
     -------
     The scores in long form, and the release of repetition 0.
     """
-    scorer = Scorer(stream, stream.replicate)
+    truth = Truth(stream, stream.replicate)
     rows: list[tuple[Any, ...]] = []
     first: Release | None = None
     for repetition in range(repetitions):
@@ -72,7 +73,7 @@ def run_cell(
         first = first or release
         key = (stream.key, label or mechanism, epsilon, window, repetition)
         for name, scored in zip(RELEASES, (release, release.simplex()), strict=True):
-            rows += [(*key, name, *result) for result in scorer.score(scored)]
+            rows += [(*key, name, *result) for result in score(scored, truth)]
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]
         rows.append((*key, "raw", "publication", "share", share))
     if first is None:

@@ -7,93 +7,94 @@ import numpy as np
 from mtsp_ldp import queries
 from mtsp_ldp.measures import detection, errors, event_runs, ratio, roc
 from mtsp_ldp.release import Release
-from mtsp_ldp.stream import Stream
 from mtsp_ldp.truth import RANGES_PER_CLASS, Truth, Watch
 
 Score = tuple[str, str, float]
 
 
-class Scorer:
-    """Scores releases of one stream.
+def score(release: Release, truth: Truth) -> list[Score]:
+    """All measures of a release against what is right.
 
     Parameters
     ----------
-    stream
-        The stream, whose truth is known here.
-    replicate
-        Reporters per user, as in the simulation.
+    release
+        Of the stream that the truth is of.
+    truth
+        Its queries and their answers; one truth serves all releases of a stream.
+
+    Returns
+    -------
+    (query, measure, value), always in the same order.
     """
+    return [
+        *_counting(release, truth),
+        *_ranges(release, truth),
+        *(found for watch in truth.watches for found in _events(release, watch)),
+        *_known(release, truth),
+    ]
 
-    def __init__(self, stream: Stream, replicate: int = 1) -> None:
-        self.truth = Truth(stream, replicate)
 
-    def score(self, release: Release) -> list[Score]:
-        """All measures of a release: (query, measure, value)."""
-        return [
-            *self._counting(release),
-            *self._ranges(release),
-            *(score for watch in self.truth.watches for score in self._events(watch, release)),
-            *self._known(release),
-        ]
+def _counting(release: Release, truth: Truth) -> Iterator[Score]:
+    for target in truth.cells:
+        found = errors(target.estimate(release), target.true, relative=True)
+        if target.delta == 1:
+            yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
+            yield "frequency", "timestamps_left_out", float(truth.nobody.sum())
+        yield from _named(f"counting_{target.delta}", found)
 
-    def _counting(self, release: Release) -> Iterator[Score]:
-        for target in self.truth.cells:
-            found = errors(target.estimate(release), target.true, relative=True)
-            if target.delta == 1:
-                yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
-                yield "frequency", "timestamps_left_out", float(self.truth.nobody.sum())
-            yield from _named(f"counting_{target.delta}", found)
 
-    def _ranges(self, release: Release) -> Iterator[Score]:
-        ours, true = self.truth.intervals.estimate(release), self.truth.intervals.true
-        for number, name in enumerate(self.truth.ranges):
-            part = slice(number * RANGES_PER_CLASS, (number + 1) * RANGES_PER_CLASS)
-            yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
-        yield from _named("range", errors(ours, true, relative=True))
-        if self.truth.boxes is not None:
-            yield from _named("box", errors(self.truth.boxed(release), self.truth.true_boxes, relative=True))
+def _ranges(release: Release, truth: Truth) -> Iterator[Score]:
+    ours, true = truth.intervals.estimate(release), truth.intervals.true
+    for number, name in enumerate(truth.ranges):
+        part = slice(number * RANGES_PER_CLASS, (number + 1) * RANGES_PER_CLASS)
+        yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
+    yield from _named("range", errors(ours, true, relative=True))
+    if truth.boxes is not None:
+        yield from _named("box", errors(truth.boxed(release), truth.true_boxes, relative=True))
 
-    def _events(self, watch: Watch, release: Release) -> Iterator[Score]:
-        change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
-        happens, change = watch.happens[watch.defined], change[watch.defined]
-        flagged = change >= watch.thresholds
-        yield from _named(
-            watch.query,
-            {
-                "events": float(happens.sum()),
-                "timestamps": float(happens.size),
-                "timestamps_left_out": float((~watch.defined).sum()),
-                "cells": float(watch.cells.size),
-                "cells_without_events": float(watch.skipped),
-            },
-        )
-        if not watch.cells.size:
-            return
-        each = [
-            detection(yes, flag) | roc(yes, score)
-            for yes, flag, score in zip(happens.T, flagged.T, change.T, strict=True)
-        ]
-        for measure in each[0]:
-            values = np.array([one[measure] for one in each])
-            known = values[~np.isnan(values)]
-            yield watch.query, f"{measure}_macro", float(known.mean()) if known.size else float("nan")
-        pooled = (change - watch.thresholds) / watch.scale
-        always = [detection(yes, np.ones_like(yes))["f1"] for yes in happens.T]
-        yield watch.query, "f1_always_macro", float(np.mean(always))
-        whole = detection(happens.ravel(), flagged.ravel()) | roc(happens.ravel(), pooled.ravel())
-        yield from ((watch.query, f"{measure}_pooled", value) for measure, value in whole.items())
-        runs = [event_runs(yes, flag) for yes, flag in zip(happens.T, flagged.T, strict=True)]
-        number, found = sum(run.number for run in runs), sum(run.found for run in runs)
-        yield watch.query, "runs", float(number)
-        yield watch.query, "run_recall", ratio(found, number)
-        yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
 
-    def _known(self, release: Release) -> Iterator[Score]:
-        """Whether each of these events is flagged."""
-        for alarm in self.truth.alarms:
-            ours = queries.changes(release, alarm.cell, alarm.cell, alarm.delta, relative=alarm.relative)
-            on = "share" if alarm.relative else "count"
-            yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
+def _events(release: Release, watch: Watch) -> Iterator[Score]:
+    change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
+    happens, change = watch.happens[watch.defined], change[watch.defined]
+    flagged = change >= watch.thresholds
+    yield from _named(
+        watch.query,
+        {
+            "events": float(happens.sum()),
+            "timestamps": float(happens.size),
+            "timestamps_left_out": float((~watch.defined).sum()),
+            "cells": float(watch.cells.size),
+            "cells_without_events": float(watch.skipped),
+        },
+    )
+    if not watch.cells.size:
+        return
+    each = [
+        detection(yes, flag) | roc(yes, rise)
+        for yes, flag, rise in zip(happens.T, flagged.T, change.T, strict=True)
+    ]
+    for measure in each[0]:
+        values = np.array([one[measure] for one in each])
+        known = values[~np.isnan(values)]
+        yield watch.query, f"{measure}_macro", float(known.mean()) if known.size else float("nan")
+    pooled = (change - watch.thresholds) / watch.scale
+    always = [detection(yes, np.ones_like(yes))["f1"] for yes in happens.T]
+    yield watch.query, "f1_always_macro", float(np.mean(always))
+    whole = detection(happens.ravel(), flagged.ravel()) | roc(happens.ravel(), pooled.ravel())
+    yield from ((watch.query, f"{measure}_pooled", value) for measure, value in whole.items())
+    runs = [event_runs(yes, flag) for yes, flag in zip(happens.T, flagged.T, strict=True)]
+    number, found = sum(run.number for run in runs), sum(run.found for run in runs)
+    yield watch.query, "runs", float(number)
+    yield watch.query, "run_recall", ratio(found, number)
+    yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
+
+
+def _known(release: Release, truth: Truth) -> Iterator[Score]:
+    """Whether each of these events is flagged."""
+    for alarm in truth.alarms:
+        ours = queries.changes(release, alarm.cell, alarm.cell, alarm.delta, relative=alarm.relative)
+        on = "share" if alarm.relative else "count"
+        yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:

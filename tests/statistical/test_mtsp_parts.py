@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import simulate
-from mtsp_ldp.scoring import Scorer
+from mtsp_ldp.scoring import score
+from mtsp_ldp.truth import Truth
 
 REPETITIONS = 8
 
 
 def scores(data, name, measure=("frequency", "mse"), **options):
-    scorer, found = Scorer(data, data.replicate), []
+    truth, found = Truth(data, data.replicate), []
     for repetition in range(REPETITIONS):
         release = simulate(
             data,
@@ -21,7 +22,7 @@ def scores(data, name, measure=("frequency", "mse"), **options):
             replicate=data.replicate,
             **options,
         )
-        found.append({(q, m): v for q, m, v in scorer.score(release)}[measure])
+        found.append({(q, m): v for q, m, v in score(release, truth)}[measure])
     return np.array(found)
 
 

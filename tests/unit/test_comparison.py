@@ -13,7 +13,8 @@ from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.report.claims import KINDS, Evidence, judge
 from mtsp_ldp.report.comparison import paired, profiles, ranking
 from mtsp_ldp.report.summary import summarize
-from mtsp_ldp.scoring import Scorer
+from mtsp_ldp.scoring import score
+from mtsp_ldp.truth import Truth
 
 
 def scores(errors, query="frequency", measure="mse", release="raw"):
@@ -229,7 +230,7 @@ def test_the_claims_of_the_project_name_what_exists(stream):
     variants = yaml.safe_load((CONFIG / "experiment" / "claims.yaml").read_text())["variants"]
     assert len({claim["id"] for claim in claims}) == len(claims)
     log = stream("log")
-    queries = {query for query, *_ in Scorer(log).score(_release(log))}
+    queries = {query for query, *_ in score(_release(log), Truth(log))}
     for claim in claims:
         assert claim["kind"] in KINDS
         assert set(claim) <= {"id", "says", "source", "kind", *KEYS[claim["kind"]]}

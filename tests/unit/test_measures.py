@@ -9,8 +9,9 @@ from mtsp_ldp import Stream, queries, simulate
 from mtsp_ldp.geometry import hilbert_grid
 from mtsp_ldp.measures import detection, errors, event_runs, event_threshold, roc
 from mtsp_ldp.release import Release
-from mtsp_ldp.scoring import Scorer
+from mtsp_ldp.scoring import score
 from mtsp_ldp.tree import BinaryTree
+from mtsp_ldp.truth import Truth
 
 RNG = np.random.default_rng(11)
 
@@ -128,22 +129,22 @@ def test_a_thousand_ranges_need_no_cube(monkeypatch):
 
 def test_the_blizzard_is_among_the_true_events_of_flights(stream):
     flights = stream("flights")
-    scorer = Scorer(flights, flights.replicate)
+    truth = Truth(flights, flights.replicate)
     airports = [cell["airport"] for cell in flights.facts["cells"]]
-    (watch,) = (w for w in scorer.truth.watches if w.query == "event_12_share")
+    (watch,) = (w for w in truth.watches if w.query == "event_12_share")
     # aircraft come back from the afternoon of 9 February (t = 204) on
     back = slice(206 - 23, 222 - 23)
     hit = {airports[cell] for cell in watch.cells[watch.happens[back].sum(axis=0) >= 5]}
     assert {"JFK", "LGA", "EWR"} <= hit
-    scores = scorer.score(scorer.truth.release)
+    scores = score(truth.release, truth)
     known = {(query, measure) for query, measure, _ in scores if query.startswith("known")}
     assert {(f"known_{i}_blizzard", "found_6_share") for i in (1, 2, 3)} <= known
 
 
 def test_a_perfect_release_scores_perfectly_and_planned_events_exist(stream):
     city = stream("city")
-    scorer = Scorer(city)
-    scores = {(query, measure): value for query, measure, value in scorer.score(scorer.truth.release)}
+    truth = Truth(city)
+    scores = {(query, measure): value for query, measure, value in score(truth.release, truth)}
     assert scores["event_3_count", "f1_pooled"] == 1
     assert scores["event_12_share", "auc_macro"] == 1
     assert scores["event_6_count", "run_recall"] == 1
@@ -156,10 +157,10 @@ def test_a_perfect_release_scores_perfectly_and_planned_events_exist(stream):
 
 
 def test_a_stream_without_events_says_so():
-    scorer = Scorer(Stream.from_counts(np.full((40, 3), 5)))
+    truth = Truth(Stream.from_counts(np.full((40, 3), 5)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        scores = {(q, m): value for q, m, value in scorer.score(scorer.truth.release)}
+        scores = {(q, m): value for q, m, value in score(truth.release, truth)}
     assert scores["event_3_count", "events"] == 0
     assert scores["event_3_count", "cells_without_events"] == 3
     assert ("event_3_count", "f1_macro") not in scores
