@@ -4,6 +4,8 @@ Source: the exact variance of an OUE estimate (spec: 4e^ε / (n (e^ε - 1)²) + 
 those who are asked, plus how far the stream moves until the next publication.
 """
 
+import math
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +16,8 @@ from mtsp_ldp.stream import Stream
 
 CLOSED_FORMS = ("lbu", "lpu", "lsp")
 """Mechanisms whose expected error is known without a simulation."""
-_PHASES = 10
+_PHASES = 100
+"""Of LSP's w phases at most so many are looked at; a longer window's are evenly spaced."""
 _MANY = 200  # reporters, of whom few more or less are asked
 _NEGLIGIBLE = 1e-9
 _SEARCHED = (1e-2, 1e2)
@@ -39,6 +42,7 @@ class Expectation:
         self._times = np.flatnonzero(here)
         self._reporters = stream.users * (replicate or stream.replicate)
         self._moves: dict[int, FloatArray] = {}
+        self._parts: dict[tuple[str, int], tuple[float, float]] = {}
 
     @cached_property
     def floors(self) -> dict[str, float]:
@@ -67,7 +71,8 @@ class Expectation:
         KeyError
             For a mechanism without a closed form.
         """
-        return {"lbu": self._lbu, "lpu": self._lpu, "lsp": self._lsp}[mechanism](epsilon, window)
+        noise, rest = self._split(mechanism, window)
+        return noise * OUE(epsilon / window if mechanism == "lbu" else epsilon).variance(1) + rest
 
     def deviation(self, mechanism: str, epsilon: float, window: int) -> float:
         """Standard deviation of one released frequency where a uniform mechanism publishes it.
@@ -92,55 +97,83 @@ class Expectation:
                 low = middle
         return high
 
-    def _lbu(self, epsilon: float, window: int) -> float:
-        return self._released(epsilon / window, np.ones_like(self.active))
+    def _split(self, mechanism: str, window: int) -> tuple[float, float]:
+        """The error's two parts: what is multiplied by the noise variance of one report, and the rest."""
+        if (mechanism, window) not in self._parts:
+            shares = {"lbu": self._everybody, "lpu": self._arcs, "lsp": self._phases}[mechanism](window)
+            parts = np.array([self._released(share) for share in shares])
+            noise, rest = parts.mean(axis=0).tolist()
+            self._parts[mechanism, window] = noise, rest
+        return self._parts[mechanism, window]
 
-    def _lpu(self, epsilon: float, window: int) -> float:
-        return self._released(epsilon, np.full_like(self.active, 1.0 / window))
+    def _everybody(self, window: int) -> Iterator[FloatArray]:
+        """LBU: the share of the users who are asked at each timestamp."""
+        yield np.ones_like(self.active)
 
-    def _lsp(self, epsilon: float, window: int) -> float:
-        phases = np.unique(np.linspace(0, window - 1, min(window, _PHASES)).astype(int))
-        return float(np.mean([self._sampled(epsilon, window, int(phase)) for phase in phases]))
+    def _arcs(self, window: int) -> Iterator[FloatArray]:
+        """LPU."""
+        yield np.full_like(self.active, 1.0 / window)
 
-    def _sampled(self, epsilon: float, window: int, phase: int) -> float:
-        """LSP with a phase."""
-        share = np.where(self._times % window == phase, 1.0, 0.0)
-        share[self._times == phase] = 1.0 - phase / window
-        share[self._times == 0] = phase / window if phase else 1.0
-        return self._released(epsilon, share)
+    def _phases(self, window: int) -> Iterator[FloatArray]:
+        """LSP, with one phase after the other."""
+        number = min(window, _PHASES)
+        for phase in ((np.arange(number) + 0.5) * window / number).astype(int).tolist():
+            share = np.where(self._times % window == phase, 1.0, 0.0)
+            share[self._times == phase] = 1.0 - phase / window
+            share[self._times == 0] = phase / window if phase else 1.0
+            yield share
 
     def _asked(self, share: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Chance that in an arc of this share nobody is active, and the mean of 1/m of m who are.
 
-        The number m of active reporters among the k of an arc is hypergeometric.
+        The number m of active reporters among the k of an arc is hypergeometric; k is one of the two whole
+        numbers beside the share's part of all, in the mean that part.
         """
         none, inverse = np.ones_like(share), np.zeros_like(share)
-        pairs, back = np.unique(np.column_stack([share, self.active]), axis=0, return_inverse=True)
-        for place, (part, n) in enumerate(pairs):
-            k = int(part * self._reporters)
-            if k:
-                here = back.ravel() == place
-                none[here], inverse[here] = _law(self._reporters, int(n), k)
+        some = np.flatnonzero(share)
+        pairs, back = np.unique(
+            np.column_stack([share[some], self.active[some]]), axis=0, return_inverse=True
+        )
+        laws = np.array([self._law(part, int(n)) for part, n in pairs]).reshape(-1, 2)
+        none[some], inverse[some] = laws[back.ravel()].T
         return none, inverse
 
-    def _released(self, epsilon: float, share: FloatArray) -> float:
+    def _law(self, share: float, active: int) -> tuple[float, float]:
+        """The same of one share and number of active reporters."""
+        fewer = math.floor(share * self._reporters)
+        above = share * self._reporters - fewer
+        none, inverse = _law(self._reporters, active, fewer)
+        if not above:
+            return none, inverse
+        other, more = _law(self._reporters, active, fewer + 1)
+        empty = (1 - above) * none + above * other
+        if empty == 1:
+            return 1.0, 0.0
+        return empty, ((1 - above) * (1 - none) * inverse + above * (1 - other) * more) / (1 - empty)
+
+    def _released(self, share: FloatArray) -> tuple[float, float]:
         """Error where each timestamp asks a share of the users, and repeats if nobody answers.
 
         A release that is ``lag`` timestamps old errs by its noise and by how far the stream has moved since.
+
+        Returns
+        -------
+        What is multiplied by the noise variance of one report, and the rest.
         """
         f, n = self._frequencies, self.active
         none, inverse = self._asked(share)
         spread = (f * (1 - f)).mean(axis=1)
-        own = OUE(epsilon).variance(1) + f.mean(axis=1) + spread * n / np.maximum(n - 1, 1)
-        noise = inverse * own - np.where(none < 1, spread / np.maximum(n - 1, 1), 0.0)
-        total, older = np.zeros_like(n), np.ones_like(n)
+        own = f.mean(axis=1) + spread * n / np.maximum(n - 1, 1)
+        sampled = inverse * own - np.where(none < 1, spread / np.maximum(n - 1, 1), 0.0)
+        noise, rest, older = np.zeros_like(n), np.zeros_like(n), np.ones_like(n)
         for lag in range(n.size):
             published = older[lag:] * (1 - none[: n.size - lag])
-            total[lag:] += published * (noise[: n.size - lag] + self._moved(lag))
+            noise[lag:] += published * inverse[: n.size - lag]
+            rest[lag:] += published * (sampled[: n.size - lag] + self._moved(lag))
             older[lag:] *= none[: n.size - lag]
             if older[lag + 1 :].max(initial=0.0) < _NEGLIGIBLE:
                 break
-        return float((total + older * (f**2).mean(axis=1)).mean())
+        return float(noise.mean()), float((rest + older * (f**2).mean(axis=1)).mean())
 
     def _moved(self, lag: int) -> FloatArray:
         """Mean squared difference of the frequencies from those so many timestamps before."""
@@ -153,6 +186,8 @@ class Expectation:
 def _law(reporters: int, active: int, asked: int) -> tuple[float, float]:
     """Chance of m = 0, and the mean of 1/m for m > 0, of a hypergeometric m."""
     mean = asked * active / reporters
+    if not asked:
+        return 1.0, 0.0
     if asked == reporters:
         return 0.0, 1.0 / active
     if mean > _MANY:

@@ -64,6 +64,34 @@ def test_empty_timestamps_are_left_out():
     assert expected.error("lbu", 1.0, 10) > expected.floors["zero"]
 
 
+@pytest.mark.parametrize("window", [20, 150])
+def test_sampling_is_expected_over_all_its_phases(window):
+    """A stream that jumps once: what LSP errs depends on how long after the jump its phase is."""
+    counts = np.full((200, 4), 5000)
+    counts[60:, 0] = 25000
+    data = Stream.from_counts(counts)
+    errors = [
+        (
+            (simulate(data, "lsp", epsilon=2.0, window=window, phase=p).frequencies - data.frequencies) ** 2
+        ).mean()
+        for p in range(window)
+    ]
+    assert np.max(errors) > 1.5 * np.min(errors)
+    assert Expectation(data).error("lsp", 2.0, window) == pytest.approx(np.mean(errors), rel=0.02)
+
+
+def test_an_arc_that_is_no_whole_number_of_users_is_reckoned_with():
+    """59.98 of 2,999 users are asked: 60 nearly always, never 59 alone."""
+    data = Stream.from_counts(np.full((100, 4), 700), 2999)
+    errors = [
+        (
+            (simulate(data, "lpu", epsilon=0.5, window=50, repetition=r).frequencies - data.frequencies) ** 2
+        ).mean()
+        for r in range(200)
+    ]
+    assert Expectation(data).error("lpu", 0.5, 50) == pytest.approx(np.mean(errors), rel=0.01)
+
+
 @pytest.mark.parametrize("mechanism", CLOSED_FORMS)
 @pytest.mark.parametrize("quiet", [15, 100, 400])
 def test_few_reporters_are_reckoned_with(mechanism, quiet):
