@@ -2,7 +2,8 @@
 
     python examples/phones.py [mechanism]
 
-Each phone walks among 8 cells, keeps its own ledger, and perturbs with the operating system's random numbers.
+Each phone walks among 8 cells, keeps its own clock and ledger, and perturbs with the operating system's
+random numbers.
 """
 
 import sys
@@ -17,7 +18,7 @@ PHONES, CELLS, EPSILON, WINDOW, STEPS = 2000, 8, 1.0, 10, 30
 def main(mechanism: str = "lpa") -> None:
     """Publish thirty timestamps and print true and released counts of the first cells."""
     walk = np.random.default_rng(7)
-    phones = [Client(number, EPSILON, WINDOW) for number in range(PHONES)]
+    phones = [Client(number, CELLS, EPSILON, WINDOW) for number in range(PHONES)]
     where = np.minimum(walk.geometric(0.4, PHONES) - 1, CELLS - 1)
     server = Server(mechanism, CELLS, PHONES, epsilon=EPSILON, window=WINDOW, seed=1)
     sent = 0
@@ -34,9 +35,9 @@ def main(mechanism: str = "lpa") -> None:
         where[moves] = walk.integers(0, CELLS, moves.sum())
         active = np.flatnonzero(walk.random(PHONES) < 0.9)
         for phone in phones:
-            phone.cell = None
+            phone.turn(t, None)
         for number in active:
-            phones[number].cell = int(where[number])
+            phones[number].turn(t, int(where[number]))
         counts = np.bincount(where[active], minlength=CELLS)
         released = server.step(t, active, deliver) * active.size
         print(

@@ -17,8 +17,13 @@ class BrokenFileError(ValueError):
 
 
 @contextmanager
-def written_whole(target: str | Path) -> Iterator[Path]:
+def written_whole(target: str | Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside the target; rename it onto the target on success only.
+
+    Parameters
+    ----------
+    durable
+        Return only when it would survive a loss of power: for a ledger, not for what can be made again.
 
     Raises
     ------
@@ -33,7 +38,11 @@ def written_whole(target: str | Path) -> Iterator[Path]:
             left.unlink(missing_ok=True)  # of a process that was killed
     try:
         yield partial
+        if durable:
+            _flush(partial)
         partial.replace(path)
+        if durable:
+            _flush(path.parent)
     except OSError as error:
         if error.errno is None or error.filename not in (None, str(partial)):
             raise
@@ -44,6 +53,15 @@ def written_whole(target: str | Path) -> Iterator[Path]:
         raise OSError(f"{path}: {error}") from error  # polars has no number for it
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _alive(pid: str) -> bool:

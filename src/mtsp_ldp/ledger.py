@@ -30,12 +30,18 @@ class WindowLedger:
 
     The guarantee needs nothing else: under budget division a share is a fraction of every user's
     epsilon, under population division the length of an arc of users who are asked once.
+
+    Attributes
+    ----------
+    spent
+        Units spent since the start.
     """
 
     def __init__(self, window: int) -> None:
         if window < 1:
             raise ValueError(f"window={window!r}: at least 1 timestamp")
         self.window = window
+        self.spent = 0
         self._spent: deque[tuple[int, int]] = deque()
         self._total = 0
         self._now = -1
@@ -69,6 +75,7 @@ class WindowLedger:
         self.check(t, share)
         self._spent.append((t, share))
         self._total += share
+        self.spent += share
 
 
 class ReporterLedger:

@@ -106,6 +106,11 @@ class Population(ABC):
         self._circle = Circle(reporters)
         self._now = -1
 
+    @property
+    def spent(self) -> int:
+        """Units of the window that all surveys spent so far, together (public)."""
+        return self._ledger.spent
+
     @abstractmethod
     def active(self, t: int) -> int:
         """n_t: how many reporters are active at t (public)."""
@@ -118,17 +123,18 @@ class Population(ABC):
         Returns
         -------
         One answer per question; or None, and nothing is spent, if fewer would report than there are
-        questions.
+        questions; or none at all, and the share is spent, if reports got lost and a question has none.
 
         Raises
         ------
         ValueError
-            If there is no question, or one that is not over the d cells.
+            If there is no question, or one that is no `Question` or not over the d cells.
         PrivacyError
             If the window would overflow. No report exists then, and the state is as before.
         """
-        if not questions or {question.cells for question in questions} != {self.d}:
-            raise ValueError(f"questions: at least one, each over all {self.d} cells")
+        kinds = {(type(question), question.cells) for question in questions}
+        if kinds != {(Question, self.d)}:  # a mechanism's own kind might see the truth
+            raise ValueError(f"questions: at least one, each a Question over all {self.d} cells")
         self._ledger.check(t, share)  # refused even if nobody would answer it
         if t != self._now:
             self._now = t
@@ -166,8 +172,8 @@ class Population(ABC):
     @abstractmethod
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
-    ) -> list[Answer] | None:
-        """Have the reports made, and estimate."""
+    ) -> list[Answer]:
+        """Have the reports made, and estimate; nothing if a question was answered by nobody."""
 
 
 def answer_from(oracle: Oracle, ones: IntArray, reporters: int, active: int) -> Answer:

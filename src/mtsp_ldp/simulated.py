@@ -81,8 +81,7 @@ class Simulated(Population):
             everybody = np.concatenate([asked.counts, [asked.absent]])
             sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
             groups = [group[: self.d] for group in deal(everybody, sizes, self._coins)]
-        # not question.count: a mechanism's own kind of question would see the truth
-        held = [Question.count(question, group) for question, group in zip(questions, groups, strict=True)]
+        held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
         active, ones = self.active(t), self._report(oracles, held, sizes)
         return [
             answer_from(oracle, one, size, active)

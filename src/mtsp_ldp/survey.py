@@ -20,7 +20,18 @@ class Question:
     labels
         Group of each cell, ``(d,)``: whole numbers 0..g-1, each of them used. So groups can neither
         overlap nor leave a cell out.
+
+    Attributes
+    ----------
+    cells, groups
+        How many of them.
     """
+
+    __slots__ = ("_each_cell", "cells", "groups", "labels")
+    labels: npt.NDArray[np.int64]
+    cells: int
+    groups: int
+    _each_cell: bool
 
     def __init__(self, labels: npt.ArrayLike) -> None:
         given = np.asarray(labels)
@@ -28,11 +39,22 @@ class Question:
             raise ValueError("labels: a vector of whole numbers, one per cell")
         if given.min() < 0 or not np.bincount(given).all():
             raise ValueError("labels: every cell in one of the groups 0..g-1, no group empty")
-        self.labels = given.astype(np.int64)
-        self.labels.flags.writeable = False
-        self.cells = given.size
-        self.groups = int(given.max()) + 1
-        self._each_cell = bool((self.labels == np.arange(given.size)).all())
+        own = given.astype(np.int64)
+        own.flags.writeable = False
+        facts = {
+            "labels": own,
+            "cells": own.size,
+            "groups": int(own.max()) + 1,
+            "_each_cell": bool((own == np.arange(own.size)).all()),
+        }
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name}: a question cannot be changed")
+
+    def __reduce__(self) -> tuple[type, tuple[npt.NDArray[np.int64]]]:
+        return type(self), (self.labels,)
 
     def count(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Users per group, ``(g,)``, from those per cell, ``(d,)``: these, if cells are the groups."""
@@ -92,6 +114,7 @@ class Survey(Protocol):
     def __call__(self, questions: Sequence[Question], share: int) -> list[Answer] | None:
         """Ask the users that a share of the window buys; each of them answers one question.
 
-        Returns None, and spends nothing, if fewer users than questions would report.
+        Returns None, and spends nothing, if fewer users than questions would report; and no answer at all,
+        though the share is spent, if a question's reports all got lost on their way.
         """
         ...

@@ -1,5 +1,7 @@
 """The door: what it refuses, and that nobody ever spends more than epsilon in a window."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,9 +44,12 @@ def test_no_user_spends_more_than_epsilon_in_any_window(stream, data):
     epsilon = data.draw(st.sampled_from([1e-3, 0.3, 1.0, 2.7]))
     window = data.draw(st.integers(1, stream.length))
     seed = data.draw(st.integers(0, 100))
-    spent = privacy_spend(stream, name, epsilon=epsilon, window=window, seed=seed)
+    kind = mechanisms()[name].kind
+    hides = kind.reads_data and not kind.tree and data.draw(st.booleans())
+    options = {"presence": "private"} if hides else {}
+    spent = privacy_spend(stream, name, epsilon=epsilon, window=window, seed=seed, **options)
     assert 0 <= spent <= epsilon
-    release = simulate(stream, name, epsilon=epsilon, window=window, seed=seed)
+    release = simulate(stream, name, epsilon=epsilon, window=window, seed=seed, **options)
     shares = release.trace["share_1"].to_numpy() + release.trace["share_2"].to_numpy()
     assert np.convolve(shares, np.ones(window)).max() <= 1 + 1e-12
     assert np.isfinite(release.versions).all()
@@ -89,13 +94,20 @@ def test_a_question_of_a_mechanisms_own_kind_sees_no_counts():
             seen.append(counts)
             return super().count(counts)
 
-    assert door(COUNTS).survey(0, [Curious([0, 0, 1])], FULL) is not None
+    population = door(COUNTS)
+    with pytest.raises(ValueError, match="each a Question over all 3 cells"):
+        population.survey(0, [CELLS, Curious([0, 0, 1])], FULL)
     assert seen == []
+    assert population.spent == 0
 
 
 def test_what_was_asked_and_the_truth_cannot_be_edited():
     with pytest.raises(ValueError, match="read-only"):
         CELLS.labels[0] = 1
+    for name, value in {"groups": 1, "cells": 1, "labels": np.zeros(3, int), "count": len}.items():
+        with pytest.raises(AttributeError, match="a question cannot be changed"):
+            setattr(CELLS, name, value)
+    assert pickle.loads(pickle.dumps(CELLS)).labels.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="read-only"):
         door(COUNTS)._counts[0, 0] = 1
 
@@ -241,3 +253,34 @@ def test_time_cannot_be_turned_back_through_an_empty_timestamp():
         assert population.survey(20, [CELLS], FULL) is None
         with pytest.raises(PrivacyError, match="already at t=20"):
             population.survey(5, [CELLS], FULL)
+
+
+@pytest.mark.parametrize("share", [FULL, FULL // 3])
+@pytest.mark.parametrize("division", [BudgetDivision(6.0), PopulationDivision(3.0)])
+@pytest.mark.parametrize("kind", ["panel", "counts"])
+def test_absent_users_report_too_where_presence_is_private(kind, division, share):
+    """All who are asked answer one of the questions, so who answers tells nobody who is there."""
+    counts = np.array([[30, 12, 6, 2]])
+    if kind == "panel":
+        stream = Stream.from_panel(
+            np.zeros(50, int), np.arange(50), np.arange(4).repeat(counts[0]), 4, facts={"users": 200}
+        )
+    else:
+        stream = Stream.from_counts(counts, 200)
+    coarse, fine = Question([0, 0, 1, 1]), Question(np.arange(4))
+    found = {0: [], 1: []}
+    for seed in range(600):
+        coins, noise = np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1])
+        population = populate(
+            stream, division=division, window=1, coins=coins, noise=noise, presence="private"
+        )
+        answers = population.survey(0, [coarse, fine], share)
+        asked = 200 if division.arc(share) is None else -(-200 * share // FULL)
+        assert population.active(0) == 200
+        assert sum(answer.reporters for answer in answers) == asked
+        for place, answer in enumerate(answers):
+            found[place].append(answer.estimates)
+    for place, truth in enumerate([np.array([42, 8]), counts[0]]):
+        estimates = np.array(found[place])
+        error = estimates.std(axis=0, ddof=1) / np.sqrt(len(estimates))
+        assert (np.abs(estimates.mean(axis=0) - truth / 200) < 4.5 * error).all()

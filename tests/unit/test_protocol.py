@@ -15,19 +15,19 @@ NAMES = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
 CELLS = Question(np.arange(D))
 
 
-def request(t=0, epsilon=EPSILON, question=CELLS):
-    return Request.of(t, OUE(epsilon), question).encode()
+def request(t=0, epsilon=EPSILON, question=CELLS, serial=1):
+    return Request.of(t, serial, OUE(epsilon), question).encode()
 
 
-def client(**kwargs):
-    made = Client(7, EPSILON, WINDOW, **kwargs)
-    made.cell = 3
+def client(cell=3, **kwargs):
+    made = Client(7, D, EPSILON, WINDOW, **kwargs)
+    made.turn(0, cell)
     return made
 
 
 def test_messages_round_trip():
-    again = Request.decode(request(9, 0.25))
-    assert (again.t, again.epsilon, again.oracle) == (9, 0.25, "oue")
+    again = Request.decode(request(9, 0.25, serial=2**31))
+    assert (again.t, again.serial, again.epsilon, again.oracle) == (9, 2**31, 0.25, "oue")
     assert again.question.labels.tolist() == list(range(D))
     report = Report(9, 77, 2**40, np.array([1, 0, 1, 1, 0, 0, 0, 1, 1], bool))
     decoded = Report.decode(report.encode())
@@ -43,8 +43,8 @@ def test_messages_round_trip():
         request()[:-1],
         request() + b"\0",
         b"XX" + request()[2:],
-        request()[:2] + b"\2" + request()[3:],
-        request()[:8] + b"\x7f\xf8" + b"\0" * 6 + request()[16:],
+        request()[:2] + b"\1" + request()[3:],
+        request()[:12] + b"\x7f\xf8" + b"\0" * 6 + request()[20:],
         request()[:-2] + b"\0\x09",
     ],
 )
@@ -58,17 +58,87 @@ def test_a_client_refuses_bytes_that_are_no_request(raw):
 def test_a_client_does_not_trust_the_server():
     made = client()
     made.answer(request(0, 0.6))
+    made.turn(WINDOW - 1, 3)
     with pytest.raises(Refusal, match="window would spend"):
         made.answer(request(WINDOW - 1, 0.5))
     made.answer(request(WINDOW - 1, 0.4))
-    with pytest.raises(Refusal, match="already at"):
-        made.answer(request(0, 0.1))
+    made.turn(WINDOW, 3)
     made.answer(request(WINDOW, 0.6))
     with pytest.raises(Refusal, match="window would spend"):
         made.answer(request(WINDOW, 1e-9))
-    made.cell = None
+    made.turn(50, None)
     with pytest.raises(Refusal, match="inactive"):
         made.answer(request(50))
+
+
+def test_a_client_goes_by_her_own_clock():
+    made = client()
+    for t in (1, WINDOW, 2**32 - 1):
+        with pytest.raises(Refusal, match=f"t={t}: it is t=0 here"):
+            made.answer(request(t))
+    made.answer(request(0))
+    made.turn(5, 3)
+    with pytest.raises(Refusal, match="t=0: it is t=5 here"):
+        made.answer(request(0, 1e-9))
+    with pytest.raises(ValueError, match="t=4: already at t=5"):
+        made.turn(4, 3)
+
+
+def test_a_refusal_changes_nothing():
+    """A refused request of a far t must not make a client forget what she spent."""
+    made = client()
+    made.answer(request(0))
+    for wrong in (request(10**6, 2.0), request(10**6), request(0, 2.0), request(0, 1.0, Question([0, 1]))):
+        with pytest.raises(Refusal):
+            made.answer(wrong)
+    with pytest.raises(Refusal, match="window would spend"):
+        made.answer(request(0, 1e-9))
+
+
+@pytest.mark.parametrize("wrong", [Question([0, 1]), Question(np.arange(D + 1)), Question([0] * (D + 1))])
+def test_whether_a_client_answers_does_not_tell_where_she_is(wrong):
+    """A server that asks about fewer cells must not learn from a refusal whether hers is among them."""
+    for cell in range(D):
+        with pytest.raises(Refusal, match=f"{wrong.cells} cells: {D} were agreed upon"):
+            client(cell).answer(request(0, 1e-9, wrong))
+
+
+def test_a_ledger_survives_the_phone(tmp_path):
+    path = tmp_path / "ledger.json"
+    made = client(ledger=path)
+    made.answer(request(0, 0.7))
+    again = client(ledger=path)
+    with pytest.raises(Refusal, match="window would spend"):
+        again.answer(request(0, 0.4))
+    again.turn(WINDOW - 1, 3)
+    again.answer(request(WINDOW - 1, 0.3))
+    with pytest.raises(ValueError, match=f"t=0: already at t={WINDOW - 1}"):
+        client(ledger=path)
+    last = Client(7, D, EPSILON, WINDOW, ledger=path)
+    last.turn(WINDOW, 3)
+    with pytest.raises(Refusal, match="window would spend"):
+        last.answer(request(WINDOW, 0.8))
+    last.answer(request(WINDOW, 0.7))
+    with pytest.raises(ValueError, match="kept on the terms"):
+        Client(7, D, 2 * EPSILON, WINDOW, ledger=path)
+
+
+def test_what_is_spent_stands_in_the_ledger_before_the_report_exists(tmp_path):
+    class Broken:
+        def integers(self, *args, **kwargs):
+            raise KeyboardInterrupt
+
+    made = client(noise=Broken(), ledger=tmp_path / "ledger.json")
+    with pytest.raises(KeyboardInterrupt):
+        made.answer(request(0))
+    with pytest.raises(Refusal, match="window would spend"):
+        client(ledger=tmp_path / "ledger.json").answer(request(0, 1e-9))
+
+
+@pytest.mark.parametrize("terms", [(0, 1.0, 5), (3, math.nan, 5), (3, 0.0, 5), (3, math.inf, 5), (3, 1.0, 0)])
+def test_terms_that_bind_nobody_are_refused(terms):
+    with pytest.raises(ValueError, match="at least one cell, a finite budget above 0"):
+        Client(0, *terms)
 
 
 def test_a_client_answers_with_the_operating_systems_noise():
@@ -84,13 +154,13 @@ class City:
 
     def __init__(self, seed, users=USERS):
         rng = np.random.default_rng(seed)
-        self.clients = [Client(i, EPSILON, WINDOW, np.random.default_rng([seed, i])) for i in range(users)]
+        self.clients = [Client(i, D, EPSILON, WINDOW, np.random.default_rng([seed, i])) for i in range(users)]
         self.cells = rng.choice(D, (LENGTH, users), p=[0.4, 0.3, 0.15, 0.1, 0.05])
         self.there = rng.random((LENGTH, users)) < 0.8
 
     def turn(self, t):
         for number, made in enumerate(self.clients):
-            made.cell = int(self.cells[t, number]) if self.there[t, number] else None
+            made.turn(t, int(self.cells[t, number]) if self.there[t, number] else None)
         return np.flatnonzero(self.there[t])
 
     def deliver(self, requests):
@@ -120,7 +190,7 @@ def test_the_protocol_and_the_simulation_agree_in_law(name):
     stream = city.stream
     for seed in range(120):
         for number, made in enumerate(city.clients):
-            made.__init__(number, EPSILON, WINDOW, np.random.default_rng([seed, number]))
+            made.__init__(number, D, EPSILON, WINDOW, np.random.default_rng([seed, number]))
         server = Server(name, D, 60, epsilon=EPSILON, window=WINDOW, seed=seed)
         for t in range(8):
             released = server.step(t, city.turn(t), city.deliver)
@@ -180,6 +250,44 @@ def test_silence_is_counted_and_survived():
     assert server.fleet.rejected["missing"] > 0
 
 
+@pytest.mark.parametrize("name", ["lba", "lpd", "mtsp_budget", "mtsp_population"])
+def test_lost_publications_are_spent_and_leave_the_comparison_its_half(name):
+    """Where all reports of a publication get lost, the next one may not eat what comparisons need."""
+    city, asked = City(10), {}
+
+    def deliver(requests):
+        t = Request.decode(next(iter(requests.values()))).t
+        asked[t] = asked.get(t, 0) + 1
+        answers = city.deliver(requests)
+        return [] if asked[t] == 2 and t < 2 * WINDOW else answers
+
+    server = Server(name, D, USERS, epsilon=EPSILON, window=WINDOW, seed=1)
+    for t in range(LENGTH):
+        server.step(t, city.turn(t), deliver)
+    assert list(asked) == list(range(LENGTH))
+    assert "request refused by the ledger" not in server.fleet.rejected
+    assert 2 in asked.values()
+
+
+def test_late_answers_to_a_comparison_are_none_to_a_publication():
+    """Both may ask the same of the same users at one t; their reports are not to be mixed up."""
+    city, earlier = City(11), {}
+
+    def deliver(requests):
+        t = Request.decode(next(iter(requests.values()))).t
+        answers = city.deliver(requests)
+        late = earlier.get(t, [])
+        earlier.setdefault(t, answers)
+        return [*late, *answers]
+
+    server = Server("lba", D, USERS, epsilon=EPSILON, window=2, seed=1)
+    for made in city.clients:
+        made.__init__(made.reporter, D, EPSILON, 2, np.random.default_rng([3, made.reporter]))
+    for t in range(LENGTH):
+        server.step(t, city.turn(t), deliver)
+    assert set(server.fleet.rejected) == {"not asked"}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_crash_never_asks_a_user_twice_in_a_window(name, tmp_path):
     city, state = City(7), tmp_path / "state"
@@ -226,7 +334,7 @@ def test_a_stream_runs_for_ever_in_constant_memory(tmp_path):
         server = Server(name, D, 40, epsilon=EPSILON, window=WINDOW, seed=4)
         for t in range(400):
             for number, made in enumerate(city.clients):
-                made.cell = int(city.cells[t % LENGTH, number])
+                made.turn(t, int(city.cells[t % LENGTH, number]))
             server.step(t, np.arange(40), city.deliver)
             if t in (100, 399):
                 server.save(tmp_path / "state")

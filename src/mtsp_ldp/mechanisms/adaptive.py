@@ -83,8 +83,8 @@ class AdaptiveHistogram(Mechanism):
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """M1, then M2 (LDP-IDS, Algorithms 1 and 2)."""
         first = survey([self._cells], self._unit)
-        if first is None:
-            return Step()
+        if not first:
+            return Step(share_1=0 if first is None else self._unit)
         gap = first[0].estimates - self._release
         noise = first[0].mean_variance(self.setting.noise)
         dissimilarity = float(np.add.reduce(gap * gap)) / gap.size - noise
@@ -93,5 +93,7 @@ class AdaptiveHistogram(Mechanism):
         if second is None:
             return Step(share_1=self._unit, dissimilarity=dissimilarity)
         self._decision.record(t, share)
+        if not second:
+            return Step(share_1=self._unit, share_2=share, dissimilarity=dissimilarity)
         self._release = second[0].estimates
         return Step(self._release, None, self._unit, share, dissimilarity)

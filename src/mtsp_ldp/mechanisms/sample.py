@@ -46,6 +46,6 @@ class Sample(Mechanism):
         """Publish at the phase, repeat elsewhere."""
         share = self._share(t)
         answers = survey([self._cells], share) if share else None
-        if answers is None:
-            return Step()
+        if not answers:
+            return Step(share_2=0 if answers is None else share)
         return Step(published=answers[0].estimates, share_2=share)

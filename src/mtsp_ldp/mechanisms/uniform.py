@@ -22,6 +22,6 @@ class Uniform(Mechanism):
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish, unless nobody is there to be asked."""
         answers = survey([self._cells], self._share)
-        if answers is None:
-            return Step()
+        if not answers:
+            return Step(share_2=0 if answers is None else self._share)
         return Step(published=answers[0].estimates, share_2=self._share)

@@ -1,13 +1,16 @@
-"""What runs on a phone. It trusts no server: it keeps its own ledger and its own random numbers."""
+"""What runs on a phone. It trusts no server: its clock, its ledger and its random numbers are its own."""
 
+import json
 import math
 import random
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mtsp_ldp.files import written_whole
 from mtsp_ldp.protocol.wire import Report, Request, fingerprint
 
 
@@ -35,31 +38,74 @@ class SystemNoise:
 
 
 class Client:
-    """One user: her cell, her window ledger, her answers.
+    """One user: her clock, her cell, her window ledger, her answers.
+
+    Whether she answers depends on what she is asked, on her clock and on her ledger; never on her cell. A
+    refusal changes nothing.
 
     Parameters
     ----------
     reporter
         Her number at the server; it says when she is asked, and nothing of where she is.
+    cells
+        How many cells she agreed to be asked about, d.
     epsilon, window
         What she agreed to: in any ``window`` consecutive timestamps her reports spend at most epsilon.
     noise
         Random numbers; the operating system's by default. A seeded generator is for tests only.
+    ledger
+        A file of hers in which each spending stands before its report exists, so that a phone that starts
+        anew has forgotten nothing. None keeps it in memory only.
 
-    Attributes
-    ----------
-    cell
-        Where she is; None is inactive. It never leaves the client.
+    Raises
+    ------
+    ValueError
+        For terms that bind nobody, or a ledger that was kept on other terms.
     """
 
-    def __init__(self, reporter: int, epsilon: float, window: int, noise: Any = None) -> None:
+    def __init__(
+        self,
+        reporter: int,
+        cells: int,
+        epsilon: float,
+        window: int,
+        noise: Any = None,
+        ledger: Path | None = None,
+    ) -> None:
+        if cells < 1 or window < 1 or not (math.isfinite(epsilon) and epsilon > 0):
+            raise ValueError(
+                f"cells={cells!r}, epsilon={epsilon!r}, window={window!r}: at least one cell, a finite "
+                "budget above 0 and at least one timestamp"
+            )
         self.reporter = reporter
-        self.cell: int | None = None
-        self._epsilon = epsilon
-        self._window = window
+        self._terms = {"cells": cells, "epsilon": epsilon, "window": window}
         self._noise: Any = SystemNoise() if noise is None else noise
+        self._ledger = ledger
         self._spent: deque[tuple[int, float]] = deque()
         self._now = -1
+        self._cell: int | None = None
+        if ledger is not None and ledger.exists():
+            kept = json.loads(ledger.read_text())
+            if kept["terms"] != self._terms:
+                raise ValueError(f"{ledger}: kept on the terms {kept['terms']}, not {self._terms}")
+            self._now = kept["now"]
+            self._spent.extend((t, spent) for t, spent in kept["spent"])
+
+    def turn(self, t: int, cell: int | None) -> None:
+        """By her own clock it is timestamp t now, and she is in a cell (None: inactive).
+
+        The cell never leaves the client.
+
+        Raises
+        ------
+        ValueError
+            If her clock ran backwards, or the cell is none of those agreed upon.
+        """
+        if t < self._now:
+            raise ValueError(f"t={t}: already at t={self._now}")
+        if cell is not None and not 0 <= cell < self._terms["cells"]:
+            raise ValueError(f"cell={cell!r}: 0 to {self._terms['cells'] - 1}, or None")
+        self._now, self._cell = t, cell
 
     def answer(self, raw: bytes) -> bytes:
         """One perturbed report.
@@ -69,23 +115,31 @@ class Client:
         WireError
             If the bytes are no request.
         Refusal
-            If she is inactive, if t lies before an earlier request, or if her window would overflow.
+            If she is inactive, if the request is not of her clock's t or not over the agreed cells, or if
+            her window would overflow.
         """
         request = Request.decode(raw)
-        if self.cell is None:
+        if self._cell is None:
             raise Refusal(f"reporter {self.reporter} is inactive")
-        if request.t < self._now:
-            raise Refusal(f"t={request.t}: already at t={self._now}")
-        if not 0 <= self.cell < request.question.labels.size:
-            raise Refusal(f"cell {self.cell} is not in the question")
-        while self._spent and self._spent[0][0] <= request.t - self._window:
+        if request.t != self._now:
+            raise Refusal(f"t={request.t}: it is t={self._now} here")
+        if request.question.cells != self._terms["cells"]:
+            raise Refusal(f"{request.question.cells} cells: {self._terms['cells']} were agreed upon")
+        while self._spent and self._spent[0][0] <= self._now - self._terms["window"]:
             self._spent.popleft()
         total = math.fsum([*(spent for _, spent in self._spent), request.epsilon])
-        if total > self._epsilon:
-            raise Refusal(f"t={request.t}: the window would spend {total:.6g} of {self._epsilon:.6g}")
+        if total > self._terms["epsilon"]:
+            budget = self._terms["epsilon"]
+            raise Refusal(f"t={request.t}: the window would spend {total:.6g} of {budget:.6g}")
         # spent before the report exists
-        self._now = request.t
         self._spent.append((request.t, request.epsilon))
-        group = request.question.labels[self.cell]
+        self._keep()
+        group = request.question.labels[self._cell]
         bits = request.make_oracle().perturb([group], request.question.groups, self._noise)[0]
         return Report(request.t, fingerprint(raw), self.reporter, bits).encode()
+
+    def _keep(self) -> None:
+        if self._ledger is not None:
+            kept = {"terms": self._terms, "now": self._now, "spent": list(self._spent)}
+            with written_whole(self._ledger, durable=True) as partial:
+                partial.write_text(json.dumps(kept))

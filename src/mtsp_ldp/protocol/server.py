@@ -25,7 +25,7 @@ from mtsp_ldp.tree import binary_tree
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
 """Delivers a request to each reporter, and whatever bytes come back, in any order."""
-STATE = 2
+STATE = 3
 
 
 class Fleet(Population):
@@ -38,6 +38,7 @@ class Fleet(Population):
         self._id = self._coins.permutation(reporters)
         self._present_now = np.zeros(reporters, dtype=bool)
         self._seen = ReporterLedger(reporters, window)
+        self._serial = 0
         self.rejected: Counter[str] = Counter()
         self.transport: Transport | None = None
         self.journal: Callable[[], None] | None = None
@@ -80,7 +81,8 @@ class Fleet(Population):
 
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
-    ) -> list[Answer] | None:
+    ) -> list[Answer]:
+        self._serial += 1
         if self.journal is not None:
             self.journal()  # the arc is on record before anybody is asked
         if self.transport is None:
@@ -89,13 +91,13 @@ class Fleet(Population):
         sizes = group_sizes(who.size, len(questions), self._coins)
         place = dict(zip(who.tolist(), np.repeat(np.arange(sizes.size), sizes).tolist(), strict=True))
         raw = [
-            Request.of(t, oracle, question).encode()
+            Request.of(t, self._serial, oracle, question).encode()
             for oracle, question in zip(oracles, questions, strict=True)
         ]
         ones = [np.zeros(question.groups, dtype=np.int64) for question in questions]
         heard = self._hear(t, place, raw, ones, self.transport({i: raw[q] for i, q in place.items()}))
         if 0 in heard:
-            return None
+            return []
         return [
             answer_from(oracle, count, number, self.active(t))
             for oracle, count, number in zip(oracles, ones, heard, strict=True)
@@ -210,7 +212,7 @@ class Server:
             t, self.fleet.active(t), lambda questions, share: self.fleet.survey(t, questions, share)
         )
         if step.published is not None:
-            self._release = step.published
+            self._release = np.array(step.published)
         if self._state is not None:
             self.save(self._state)
         return self.frequencies
@@ -225,7 +227,7 @@ class Server:
 
     def save(self, path: Path) -> None:
         """Write the whole state; it appears whole or not at all."""
-        with written_whole(path) as partial:
+        with written_whole(path, durable=True) as partial:
             partial.write_bytes(pickle.dumps((STATE, self)))
 
     @classmethod

@@ -1,7 +1,8 @@
-"""Bytes between server and clients, version 1. All numbers are big-endian.
+"""Bytes between server and clients, version 2. All numbers are big-endian.
 
-Request: ``b"LQ"``, version u8, oracle u8 (0 OUE, 1 GRR), t u32, epsilon f64, cells u16, then the group of
-each cell, u16 each.
+Request: ``b"LQ"``, version u8, oracle u8 (0 OUE, 1 GRR), t u32, serial u32, epsilon f64, cells u16, then the
+group of each cell, u16 each. No two surveys of a server have one serial number, so that a report can answer
+no other survey than its own.
 
 Report: ``b"LR"``, version u8, 0 u8, t u32, crc32 of the request u32, reporter u64, groups u16, then one bit a
 group, most significant first, padded with zeros to whole bytes.
@@ -17,8 +18,8 @@ import numpy.typing as npt
 from mtsp_ldp.oracle import GRR, OUE, Oracle
 from mtsp_ldp.survey import Question
 
-VERSION = 1
-_REQUEST = struct.Struct(">2sBBIdH")
+VERSION = 2
+_REQUEST = struct.Struct(">2sBBIIdH")
 _REPORT = struct.Struct(">2sBBIIQH")
 _ORACLES = ("oue", "grr")
 
@@ -32,14 +33,15 @@ class Request:
     """What a server asks of one client: her group at t, told with this epsilon."""
 
     t: int
+    serial: int
     epsilon: float
     oracle: str
     question: Question
 
     @classmethod
-    def of(cls, t: int, oracle: Oracle, question: Question) -> "Request":
+    def of(cls, t: int, serial: int, oracle: Oracle, question: Question) -> "Request":
         """The request that a question and its oracle make."""
-        return cls(t, oracle.epsilon, "oue" if isinstance(oracle, OUE) else "grr", question)
+        return cls(t, serial, oracle.epsilon, "oue" if isinstance(oracle, OUE) else "grr", question)
 
     def make_oracle(self) -> Oracle:
         """The oracle that the request names."""
@@ -51,7 +53,7 @@ class Request:
         """As bytes."""
         labels = self.question.labels
         kind = _ORACLES.index(self.oracle)
-        head = _REQUEST.pack(b"LQ", VERSION, kind, self.t, self.epsilon, labels.size)
+        head = _REQUEST.pack(b"LQ", VERSION, kind, self.t, self.serial, self.epsilon, labels.size)
         return head + labels.astype(">u2").tobytes()
 
     @classmethod
@@ -59,12 +61,12 @@ class Request:
         """From bytes; refuses any that are not exactly one request."""
         if len(raw) < _REQUEST.size:
             raise WireError(f"request of {len(raw)} bytes: at least {_REQUEST.size}")
-        magic, version, kind, t, epsilon, cells = _REQUEST.unpack_from(raw)
+        magic, version, kind, t, serial, epsilon, cells = _REQUEST.unpack_from(raw)
         _check(magic == b"LQ" and version == VERSION and kind < len(_ORACLES), "request: unknown head")
         _check(len(raw) == _REQUEST.size + 2 * cells, "request: length and cells disagree")
         labels = np.frombuffer(raw, ">u2", offset=_REQUEST.size).astype(np.int64)
         try:
-            request = cls(t, epsilon, _ORACLES[kind], Question(labels))
+            request = cls(t, serial, epsilon, _ORACLES[kind], Question(labels))
             request.make_oracle()
         except ValueError as error:
             raise WireError(f"request: {error}") from None

@@ -96,8 +96,8 @@ class Mtsp(Mechanism):
         """M1, M2, M3."""
         # a tree of one cell is its root: nothing to ask
         first = survey(self._full.questions, self._unit) if self._full.questions else None
-        if first is None:
-            return Step()
+        if not first:
+            return Step(share_1=0 if first is None else self._unit)
         kind = self.setting.noise
         estimate, variances = assemble(self._tree, self._full, first, kind)
         asked = self._full.nodes.size  # the root and padding add nothing to the sum
@@ -115,6 +115,8 @@ class Mtsp(Mechanism):
         if second is None:
             return Step(share_1=self._unit, dissimilarity=gap, k=k)
         self._allocation.record(t, share)
+        if not second:
+            return Step(share_1=self._unit, share_2=share, dissimilarity=gap, k=k)
         self._release, variances = self._groups.add(*assemble(self._tree, pruned, second, kind))
         released = self._release
         if self._consistency:
