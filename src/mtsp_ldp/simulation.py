@@ -3,7 +3,6 @@
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -11,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from mtsp_ldp.division import DIVISIONS
-from mtsp_ldp.ledger import FULL
-from mtsp_ldp.mechanisms.base import Entry, Initial, Mechanism, Setting, Step, one_of
+from mtsp_ldp.ledger import FULL, PrivacyError
+from mtsp_ldp.mechanisms.base import Entry, Initial, Setting, Step, one_of
 from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.oracle import IntArray, OracleKind
+from mtsp_ldp.oracle import FloatArray, OracleKind
 from mtsp_ldp.population import Witness
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
@@ -104,20 +103,60 @@ def _run(
     )
     server = entry.kind(Setting(stream.d, window, division, own_coins, **common), **own)
     active = [population.active(t) for t in range(stream.length)]
-    steps = [server.step(t, n, partial(population.survey, t)) for t, n in enumerate(active)]
-    release = _collect(stream.d, server, steps, np.array(active))
-    return replace(release, of_all_users=options.get("presence") == "private")
+    tree = binary_tree(stream.d) if server.tree else None
+    steps: list[Step] = []
+    versions = [server.initial()]
+    # before the first publication nothing is known: the cells count alike
+    variances = [] if tree is None else [tree.cells]
+    for t, n in enumerate(active):
+        before = population.spent
+        try:
+            step = server.step(t, n, partial(population.survey, t))
+        except PrivacyError as error:
+            raise PrivacyError(f"{mechanism}: {error}") from None
+        if fault := _fault(step, population.spent - before, versions[0].shape):
+            raise ValueError(f"{mechanism}: t={t}: {fault}")
+        steps.append(step)
+        if step.published is not None:  # copied, for a mechanism may go on writing to its arrays
+            versions.append(np.array(step.published))
+        if step.variance is not None:
+            variances.append(np.array(step.variance))
+    return Release(
+        versions=_finite(np.array(versions, dtype=np.float64), steps, mechanism),
+        which=np.cumsum([step.published is not None for step in steps]),
+        active=np.array(active),
+        trace=_traced(steps, active),
+        tree=tree,
+        variances=None if tree is None else np.array(variances, dtype=np.float64),
+        of_all_users=options.get("presence") == "private",
+    )
 
 
-def _collect(d: int, server: Mechanism, steps: list[Step], active: IntArray) -> Release:
-    initial = server.initial()
-    published = [step for step in steps if step.published is not None]
-    tree = binary_tree(d) if server.tree else None
-    variances = None
-    if tree is not None:
-        # before the first publication nothing is known: the cells count alike
-        variances = np.array([tree.cells, *(step.variance for step in published)], dtype=np.float64)
-    trace = pl.DataFrame(
+def _fault(step: object, spent: int, shape: tuple[int, ...]) -> str | None:
+    """What is wrong with a mechanism's word on one timestamp; None if nothing is."""
+    if not isinstance(step, Step):
+        return f"step returned {type(step).__name__}, no Step"
+    if step.share_1 + step.share_2 != spent:
+        said = (step.share_1 + step.share_2) / FULL
+        return f"its Step says that {said:.6g} of the window was spent, and {spent / FULL:.6g} was"
+    if step.published is not None and getattr(step.published, "shape", None) != shape:
+        return f"published {np.shape(step.published)} values, not {shape}"
+    return None
+
+
+def _finite(versions: FloatArray, steps: list[Step], mechanism: str) -> FloatArray:
+    """The versions, if all of them can be scored."""
+    wrong = ~np.isfinite(versions)
+    if wrong.any():
+        version = int(wrong.any(axis=1).argmax())
+        t = [t for t, step in enumerate(steps) if step.published is not None][version - 1]
+        many = f"{wrong[version].sum()} of {versions.shape[1]}"
+        raise ValueError(f"{mechanism}: t={t}: {many} published values are not finite")
+    return versions
+
+
+def _traced(steps: list[Step], active: list[int]) -> pl.DataFrame:
+    return pl.DataFrame(
         {
             "t": np.arange(len(steps), dtype=np.int32),
             "active": active,
@@ -127,14 +166,6 @@ def _collect(d: int, server: Mechanism, steps: list[Step], active: IntArray) -> 
             "dissimilarity": [step.dissimilarity for step in steps],
             "k": pl.Series([step.k for step in steps], dtype=pl.Int32),
         }
-    )
-    return Release(
-        versions=np.array([initial, *(step.published for step in published)]),
-        which=np.cumsum([step.published is not None for step in steps]),
-        active=active,
-        trace=trace,
-        tree=tree,
-        variances=variances,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from mtsp_ldp.division import Division
+from mtsp_ldp.division import DIVISIONS, Division
 from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.survey import NoiseKind, Survey
 
@@ -55,11 +55,11 @@ class Step(NamedTuple):
     ----------
     published
         The new release, or None where the last one is repeated: ``(d,)`` frequencies, or the nodes of a
-        tree in level order.
+        tree in level order. It is copied.
     variance
         Of each released value, where a later step may need it (trees); else None.
     share_1, share_2
-        Units of the window spent on the dissimilarity and on the publication.
+        Units of the window spent on the dissimilarity and on the publication; together what surveys spent.
     dissimilarity
         dis_t, NaN where none was estimated.
     k
@@ -119,8 +119,10 @@ def register(**names: str) -> Callable[[_Kind], _Kind]:
 
     def enter(kind: _Kind) -> _Kind:
         for name, division in names.items():
-            if name in REGISTRY and REGISTRY[name].kind.__qualname__ != kind.__qualname__:
-                raise ValueError(f"mechanism {name!r} stands twice: {REGISTRY[name].kind} and {kind}")
+            one_of(f"register: {name}", division, tuple(DIVISIONS))
+            other = REGISTRY[name].kind if name in REGISTRY else kind
+            if (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
+                raise ValueError(f"mechanism {name!r} stands twice: {other} and {kind}")
             REGISTRY[name] = Entry(name, kind, division)
         return kind
 

@@ -189,7 +189,7 @@ def _spent(trace: pl.DataFrame, window: int, stride: int) -> dict[str, Any]:
     parts = (np.maximum.reduceat(part, blocks).astype("<f4") for part in (first, second, within))
     return {
         "parts": [base64.b64encode(part.tobytes()).decode() for part in parts],
-        "published": int((second > 0).sum()),
+        "published": int(trace["published"].sum()),
         "most": round(float(within.max()), 9),
     }
 

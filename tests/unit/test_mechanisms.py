@@ -1,0 +1,98 @@
+"""What a mechanism of one's own may get wrong, and what is said of it."""
+
+import numpy as np
+import pytest
+
+from mtsp_ldp import Stream, simulate, simulation
+from mtsp_ldp.ledger import FULL, PrivacyError
+from mtsp_ldp.mechanisms.base import REGISTRY, Entry, Mechanism, Step, register
+from mtsp_ldp.mechanisms.registry import find
+from mtsp_ldp.survey import Question
+
+STREAM = Stream.from_counts(np.random.default_rng(0).integers(500, 900, (20, 4)))
+CELLS = Question(np.arange(4))
+WINDOW = 5
+SHARE = FULL // WINDOW
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Simulate a mechanism that is nothing but a step."""
+
+    def simulated(step, tree=False):
+        entry = Entry("own", type("Own", (Mechanism,), {"step": step, "tree": tree}), "population")
+        monkeypatch.setattr(simulation, "find", lambda name: entry if name == "own" else find(name))
+        return simulate(STREAM, "own", epsilon=4.0, window=WINDOW)
+
+    return simulated
+
+
+def ask(survey):
+    return survey([CELLS], SHARE)[0].estimates
+
+
+def test_an_array_that_goes_on_being_written_to_is_copied(run):
+    state = np.zeros(4)
+
+    def step(self, t, n, survey):
+        state[:] = t  # in place
+        ask(survey)
+        return Step(published=state, share_2=SHARE)
+
+    assert run(step).frequencies[:, 0].tolist() == list(range(20))
+
+
+WRONG = {
+    "nothing": (lambda survey: None, "own: t=0: step returned NoneType, no Step"),
+    "estimates": (lambda survey: ask(survey), "own: t=0: step returned ndarray, no Step"),
+    "shape": (
+        lambda survey: Step(published=ask(survey)[:-1], share_2=SHARE),
+        r"own: t=0: published \(3,\) values, not \(4,\)",
+    ),
+    "silent about its spending": (
+        lambda survey: Step(published=ask(survey)),
+        "own: t=0: its Step says that 0 of the window was spent, and 0.2 was",
+    ),
+    "boasting": (
+        lambda survey: Step(share_2=SHARE),
+        "own: t=0: its Step says that 0.2 of the window was spent, and 0 was",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_step_is_named(run, name):
+    step, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        run(lambda self, t, n, survey: step(survey))
+
+
+def test_what_is_no_number_is_refused(run):
+    def step(self, t, n, survey):
+        if t < 3:
+            return Step()
+        estimates = ask(survey)
+        estimates[1] = np.nan if t == 7 else estimates[1]
+        return Step(published=estimates, share_2=SHARE)
+
+    with pytest.raises(ValueError, match="own: t=7: 1 of 4 published values are not finite"):
+        run(step)
+
+
+def test_asking_once_too_often_is_refused_in_its_name(run):
+    def step(self, t, n, survey):
+        ask(survey)
+        return Step(published=ask(survey), share_2=2 * SHARE)
+
+    with pytest.raises(PrivacyError, match=r"own: t=2: 0\.2 asked, "):
+        run(step)
+
+
+def test_a_name_stands_once_and_for_one_division():
+    with pytest.raises(ValueError, match="register: mine='users': one of budget, population"):
+        register(mine="users")(type("Mine", (Mechanism,), {}))
+    # the same class in another file
+    copied = type("BudgetAbsorption", (Mechanism,), {"__module__": "mtsp_ldp.mechanisms.copied"})
+    with pytest.raises(ValueError, match="mechanism 'lba' stands twice"):
+        register(lba="budget")(copied)
+    assert REGISTRY["lba"] == find("lba")
