@@ -57,17 +57,13 @@ def audit_oue(epsilon: float, d: int, confidence: float, claimed: float | None =
     """
     oracle = OUE(epsilon)
     _, noise = generators("audit", d, float(claimed or epsilon))
-    halves: list[list[np.ndarray]] = []
-    for _ in range(2):
-        # only the two bits that differ in law carry information
-        own, rest = (noise.random((2, TRIALS // 2)) for _ in range(2))
-        halves.append([(own[i] < oracle.p) * 2 + (rest[i] < oracle.q) for i in range(2)])
-    train, test = ([np.bincount(side, minlength=4) for side in half] for half in halves)
-    # under group 1 the bits change places
-    swapped = [0, 2, 1, 3]
-    ratio = (train[0] + 1) / (train[1][swapped] + 1)
-    event = int(ratio.argmax())
-    return lower_bound(int(test[0][event]), int(test[1][swapped][event]), TRIALS // 2, confidence)
+    # only the two bits that differ in law carry information
+    train, test = (
+        [np.bincount(oracle.perturb(held, d, noise)[:, :2] @ [2, 1], minlength=4) for held in groups]
+        for groups in [[np.full(TRIALS // 2, group) for group in (0, 1)]] * 2
+    )
+    event = int(((train[0] + 1) / (train[1] + 1)).argmax())
+    return lower_bound(int(test[0][event]), int(test[1][event]), TRIALS // 2, confidence)
 
 
 Ask = Callable[[Sequence[int]], tuple[int, float] | None]

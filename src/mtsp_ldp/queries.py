@@ -121,7 +121,13 @@ def range_counts(source: Source, lo: npt.ArrayLike, hi: npt.ArrayLike, delta: in
 
 
 def changes(
-    source: Source, lo: npt.ArrayLike, hi: npt.ArrayLike, delta: int, *, relative: bool = False
+    source: Source,
+    lo: npt.ArrayLike,
+    hi: npt.ArrayLike,
+    delta: int,
+    *,
+    relative: bool = False,
+    users: IntArray | None = None,
 ) -> FloatArray:
     """X_t - X_(t - delta) of each interval, for t = 2 delta - 1 … T-1, ``(T - 2 delta + 1, Q)``.
 
@@ -130,6 +136,8 @@ def changes(
     relative
         Divide each period's count by its own sum of n_t, so that a change in activity alone is no event;
         NaN where a period has no active user.
+    users
+        Who is there, ``(T,)``, if that is not the source's n_t: a release with private presence counts all.
 
     Notes
     -----
@@ -138,7 +146,8 @@ def changes(
     """
     sums = range_counts(source, lo, hi, delta)
     if relative:
-        present = window_sums(source.active.astype(np.float64), delta)[:, None]
+        here = source.active if users is None else users
+        present = window_sums(here.astype(np.float64), delta)[:, None]
         sums = np.divide(sums, present, out=np.full_like(sums, np.nan), where=present > 0)
     if sums.shape[0] <= delta:
         raise ValueError(f"delta={delta!r}: two periods need {2 * delta} timestamps")

@@ -6,8 +6,9 @@ import numpy as np
 
 from mtsp_ldp import queries
 from mtsp_ldp.measures import detection, errors, event_runs, ratio, roc
+from mtsp_ldp.oracle import FloatArray, IntArray
 from mtsp_ldp.release import Release
-from mtsp_ldp.truth import RANGES_PER_CLASS, Truth, Watch
+from mtsp_ldp.truth import RANGES_PER_CLASS, Alarm, Truth, Watch
 
 Score = tuple[str, str, float]
 
@@ -29,7 +30,7 @@ def score(release: Release, truth: Truth) -> list[Score]:
     return [
         *_counting(release, truth),
         *_ranges(release, truth),
-        *(found for watch in truth.watches for found in _events(release, watch)),
+        *(found for watch in truth.watches for found in _events(release, truth, watch)),
         *_known(release, truth),
     ]
 
@@ -53,8 +54,8 @@ def _ranges(release: Release, truth: Truth) -> Iterator[Score]:
         yield from _named("box", errors(truth.boxed(release), truth.true_boxes, relative=True))
 
 
-def _events(release: Release, watch: Watch) -> Iterator[Score]:
-    change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
+def _events(release: Release, truth: Truth, watch: Watch) -> Iterator[Score]:
+    change = _changes(release, truth, watch.cells, watch)
     happens, change = watch.happens[watch.defined], change[watch.defined]
     flagged = change >= watch.thresholds
     yield from _named(
@@ -92,9 +93,15 @@ def _events(release: Release, watch: Watch) -> Iterator[Score]:
 def _known(release: Release, truth: Truth) -> Iterator[Score]:
     """Whether each of these events is flagged."""
     for alarm in truth.alarms:
-        ours = queries.changes(release, alarm.cell, alarm.cell, alarm.delta, relative=alarm.relative)
+        ours = _changes(release, truth, alarm.cell, alarm)
         on = "share" if alarm.relative else "count"
         yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
+
+
+def _changes(release: Release, truth: Truth, cells: IntArray, asked: Watch | Alarm) -> FloatArray:
+    """Changes on the truth's scale: of counts, or of shares of the users who were there."""
+    users = truth.release.active
+    return queries.changes(release, cells, cells, asked.delta, relative=asked.relative, users=users)
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:

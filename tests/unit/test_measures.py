@@ -1,5 +1,6 @@
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,6 +155,21 @@ def test_a_perfect_release_scores_perfectly_and_planned_events_exist(stream):
     assert known == {"known_1_crowd", "known_2_evacuation", "known_3_crowd"}
     assert all(value == 1 for (query, _), value in scores.items() if query in known)
     assert ("box", "mse") in scores
+
+
+def test_a_release_of_all_users_is_scored_on_the_truths_scale():
+    """With private presence frequencies are shares of all users; what is asked of them stays the same."""
+    rng = np.random.default_rng(0)
+    data = Stream.from_counts(rng.integers(0, 400, (60, 4)), 4000)
+    truth = Truth(data)
+    shares = data.counts / 4000
+    everybody = np.full(60, 4000)
+    private = replace(truth.release, versions=shares, active=everybody, of_all_users=True)
+    asked = {(query, measure): value for query, measure, value in score(truth.release, truth)}
+    found = {(query, measure): value for query, measure, value in score(private, truth)}
+    assert asked.keys() == found.keys()
+    for key, value in asked.items():
+        assert found[key] == pytest.approx(value, abs=1e-9, nan_ok=True), key
 
 
 def test_a_stream_without_events_says_so():

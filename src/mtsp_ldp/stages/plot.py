@@ -1,5 +1,6 @@
 """plot: the figures of one stream as pdf, svg and png."""
 
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -22,9 +23,13 @@ def main(config: Config) -> None:
     summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
     ratios = read_table(data / "summaries" / f"{experiment.name}.ratios.parquet")
 
+    @cache
+    def stream() -> Stream:
+        return Stream.read(data / "streams" / f"{name}.parquet")
+
     def run(mechanism: str) -> Run:
         stem = data / "runs" / experiment.name / experiment.focus_cell(name, mechanism).stem
-        return read_run(stem, (facts["T"], facts["d"]))
+        return read_run(stem, stream())
 
     epsilon, window = experiment.focus
     material = Material(
@@ -34,7 +39,7 @@ def main(config: Config) -> None:
         ratios=ratios.filter(pl.col("dataset") == name),
         epsilon=epsilon,
         window=window,
-        stream=lambda: Stream.read(data / "streams" / f"{name}.parquet"),
+        stream=stream,
         run=run,
     )
     figures = Path(config["reports"]) / experiment.name / "figures"

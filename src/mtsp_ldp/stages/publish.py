@@ -27,12 +27,13 @@ def main(config: Config) -> None:
     publishers = [name for name in experiment.names if name not in experiment.floors]
 
     def view(dataset: str) -> View:
-        size = (facts[dataset]["T"], facts[dataset]["d"])
+        stream = Stream.read(data / "streams" / f"{dataset}.parquet")
         cells = {name: experiment.focus_cell(dataset, name) for name in publishers if "." not in name}
         runs = {
-            name: read_run(data / "runs" / experiment.name / cell.stem, size) for name, cell in cells.items()
+            name: read_run(data / "runs" / experiment.name / cell.stem, stream)
+            for name, cell in cells.items()
         }
-        return View(Stream.read(data / "streams" / f"{dataset}.parquet"), facts[dataset], runs)
+        return View(stream, facts[dataset], runs)
 
     profiles = pl.read_csv(folder / "tables" / "profiles.csv")
     ranks = pl.read_csv(folder / "tables" / "ranks.csv").filter(pl.col("release") == "raw")
