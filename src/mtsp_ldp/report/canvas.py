@@ -33,16 +33,20 @@ TRUTH = "#111111"
 
 @dataclass(frozen=True)
 class Run:
-    """What a figure sees of one run: its trace and its release, ``(T, d)`` frequencies."""
+    """What a figure sees of one run: its trace and its release, ``(T, d)`` shares of the active users."""
 
     trace: pl.DataFrame
     frequencies: np.ndarray
 
 
-def read_run(stem: Path, size: tuple[int, int]) -> Run:
+def read_run(stem: Path, stream: Stream) -> Run:
     """The trace and the release that a job wrote at ``<stem>.trace.parquet`` and ``.release.parquet``."""
-    released = read_table(f"{stem}.release.parquet")["frequency"].to_numpy()
-    return Run(read_table(f"{stem}.trace.parquet"), released.reshape(size))
+    released = read_table(f"{stem}.release.parquet")["frequency"].to_numpy().reshape(stream.counts.shape)
+    trace = read_table(f"{stem}.trace.parquet")
+    here, counted = stream.active * stream.replicate, trace["active"].to_numpy()
+    if (here != counted).any():  # presence: private; these are shares of all users
+        released = released * (counted / np.maximum(here, 1))[:, None]
+    return Run(trace, released)
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,12 @@ def panels(number: int) -> tuple[Figure, list[Axes]]:
 
 
 def label_axes(figure: Figure, x: str, y: str) -> None:
-    """One label for all x axes and one for all y axes."""
-    figure.supxlabel(x, fontsize=8)
+    """The lowest panel of each column gets the label of x, and the figure one of y."""
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    lowest = {where.colspan.start: axes for axes in shown if (where := axes.get_subplotspec())}
+    for axes in lowest.values():
+        axes.set_xlabel(x)
+        axes.tick_params(labelbottom=True)
     figure.supylabel(y, fontsize=8)
 
 

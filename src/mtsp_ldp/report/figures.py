@@ -124,7 +124,7 @@ def budget(material: Material) -> Figure:
         panel.fill_between(steps, 0, first, color="#bbbbbb", lw=0, step="mid")
         panel.plot(steps, sums[steps + 1] - sums[start], color=TRUTH, lw=0.9)
         panel.axhline(1.0, color="#cc0000", lw=0.8, ls="--")
-        published = int((second > 0).sum())
+        published = int(trace["published"].sum())
         panel.set_title(f"{look(name).label}: {published} publications")
         panel.set_ylim(0, 1.08)
     label_axes(figure, "timestamp t", "share of the window")
@@ -164,7 +164,7 @@ def busiest(material: Material) -> Figure:
     label_axes(figure, "timestamp t", "users in the cell")
     handles = [
         Line2D([], [], color=TRUTH, lw=1, label="true"),
-        Line2D([], [], color="#0072B2", lw=1, label="as released (raw; cut off at the axes)"),
+        Line2D([], [], color="#555555", lw=1, label="as released (raw; cut off at the axes)"),
     ]
     below(figure, handles, columns=2)
     label = material.facts["cells"][cell]
@@ -219,14 +219,14 @@ def ablation(material: Material) -> Figure:
     axes[0, 0].set_yticks(range(len(variants)), [v.replace("_", " ") for v in variants])
     axes[0, 0].invert_yaxis()
     figure.set_layout_engine("constrained")
-    figure.supxlabel("ratio to the paper's mechanism (errors: below 1 is better; F1: above 1)", fontsize=8)
     handles = [
         Line2D([], [], color=["#E69F00", "#0072B2"][i % 2], marker="so"[i % 2], ls="", label=look(b).label)
         for i, b in enumerate(bases)
     ]
     below(figure, handles, columns=2)
     title = (
-        f"{material.title}: what each part is worth (ε = {material.epsilon:g}, w = {material.window}, raw)"
+        f"{material.title}: what each part is worth (ε = {material.epsilon:g}, w = {material.window}, raw)\n"
+        "ratio to the paper's mechanism; errors: below 1 is better, F1: above 1"
     )
     figure.suptitle(title, fontsize=9)
     return figure
