@@ -34,6 +34,9 @@ try:
     permission = Permission.of(grid.typed(may))
     E = grid.load_experiment(str(overrides.pop("experiment", "default")), overrides)
     grid.check_sources(E, Path("data"), permission)
+    # what is asked for is not known here, but on the command line
+    if not {"streams", "fetch_all"} & set(sys.argv):
+        grid.check_windows(E, Path("data"))
 except ValueError as error:
     raise WorkflowError(str(error)) from None
 
@@ -77,11 +80,14 @@ onstart:
 
 
 onsuccess:
-    page = Path(REPORT).resolve() / "index.html"
-    print(
-        f"{E.name}: the report is {page}" if page.exists() else "done",
-        file=sys.stderr,
-    )
+    pages = {E.name: Path(REPORT) / "index.html"}
+    if "streams" in sys.argv:
+        pages = {name: Path(f"reports/streams/{name}.html") for name in E.dataset}
+    for name, page in pages.items():
+        print(
+            f"{name}: the report is {page.resolve()}" if page.exists() else "done",
+            file=sys.stderr,
+        )
 
 
 onerror:

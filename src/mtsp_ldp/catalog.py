@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from mtsp_ldp.composition import CONFIG, ConfigError, choices, read_yaml
+from mtsp_ldp.composition import ConfigError, choices, read_choice
 from mtsp_ldp.datasets.base import Dataset, configured
 
 
@@ -15,9 +15,7 @@ def dataset_names() -> list[str]:
 @cache
 def dataset_config(name: str) -> dict[str, Any]:
     """The config of a data set: its yaml's, over that of the one in its defaults."""
-    if name not in choices("dataset"):
-        raise ConfigError(f"dataset: {name!r}: one of {', '.join(choices('dataset'))}")
-    config = dict(read_yaml(CONFIG / "dataset" / f"{name}.yaml"))
+    config = dict(read_choice("dataset", name))
     for base in config.pop("defaults", []):
         config = {**dataset_config(base), **config}
     return config
@@ -25,7 +23,11 @@ def dataset_config(name: str) -> dict[str, Any]:
 
 def load_dataset(name: str) -> Dataset:
     """The data set of this name."""
-    return configured(dataset_config(name))
+    config = dataset_config(name)
+    try:
+        return configured(config)
+    except ValueError as problem:
+        raise ConfigError(f"config/dataset/{name}.yaml: {problem}") from None
 
 
 def raw_config(name: str) -> Any:
@@ -36,5 +38,6 @@ def raw_config(name: str) -> Any:
 
 def mechanism_options(name: str) -> dict[str, Any]:
     """The configured options of a mechanism; none if it has no yaml."""
-    path = CONFIG / "mechanism" / f"{name}.yaml"
-    return dict(read_yaml(path).get("options") or {}) if path.exists() else {}
+    if name not in choices("mechanism"):
+        return {}
+    return dict(read_choice("mechanism", name).get("options") or {})

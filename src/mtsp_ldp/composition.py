@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
@@ -13,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
+GROUPS = ("dataset", "mechanism", "experiment")
 
 
 class ConfigError(ValueError):
@@ -20,10 +22,37 @@ class ConfigError(ValueError):
 
 
 @cache
-def read_yaml(path: Path) -> dict[str, Any]:
-    """A yaml file below ``config`` or ``workflow``, read once."""
-    loaded: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
-    return loaded
+def read_yaml(path: Path) -> Any:
+    """A yaml file, read once."""
+    try:
+        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise ConfigError(f"config/{path.relative_to(CONFIG)}: {line}{error.problem}") from None
+
+
+def read_choice(group: str, name: str) -> dict[str, Any]:
+    """One file of a group of ``config``: keys and values, ``name`` as the file is called among them.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or it is none of the kind.
+    """
+    if name not in choices(group):
+        raise ConfigError(f"{group}={name!r}: one of {', '.join(choices(group))}")
+    config, source = read_yaml(CONFIG / group / f"{name}.yaml"), f"config/{group}/{name}.yaml"
+    if not isinstance(config, dict):
+        raise ConfigError(f"{source}: keys and their values, not {config!r}")
+    if config.get("name") != name:
+        raise ConfigError(f"{source}: name: {config.get('name')!r}: {name!r}, as the file is called")
+    if group == "mechanism":
+        for key in config:
+            if key not in ("name", "options"):
+                raise ConfigError(f"{source}: {key}: no such key; it has name, options")
+        if not isinstance(config.get("options") or {}, dict):
+            raise ConfigError(f"{source}: options: {config['options']!r}: names and values")
+    return config
 
 
 def choices(group: str) -> list[str]:
@@ -40,6 +69,10 @@ def composed(stage: str, overrides: Sequence[str]) -> dict[str, Any]:
         For an override that it does not know, in one line.
     """
     primary = stage if (CONFIG / f"{stage}.yaml").exists() else "config"
+    for word in overrides:
+        group, _, name = word.partition("=")
+        if group in GROUPS and name in choices(group):
+            read_choice(group, name)
     try:
         with initialize_config_dir(str(CONFIG), version_base="1.3"):
             config = compose(primary, overrides=list(overrides))

@@ -22,6 +22,13 @@ _MANY = 200  # reporters, of whom few more or less are asked
 _NEGLIGIBLE = 1e-9
 _SEARCHED = (1e-2, 1e2)
 
+WINDOWS = (10, 20, 50)
+
+
+def usual_windows(stream: Stream) -> list[int]:
+    """What is looked at if nobody says otherwise: 10, 20 and 50 timestamps, as far as the stream has them."""
+    return [window for window in WINDOWS if window <= stream.length] or [stream.length]
+
 
 class Expectation:
     """Expected mean squared errors of released frequencies (raw) of one stream.

@@ -10,7 +10,7 @@ import jsonschema
 import yaml
 
 from mtsp_ldp.catalog import load_dataset, mechanism_options
-from mtsp_ldp.composition import CONFIG, ROOT, ConfigError, choices, composed, read_yaml
+from mtsp_ldp.composition import ROOT, ConfigError, choices, composed, read_choice, read_yaml
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import read_json
 from mtsp_ldp.mechanisms.registry import find
@@ -119,11 +119,25 @@ class Experiment:
         return work / max(cores, 1)
 
 
-def _checked_window(window: int, facts: Path) -> None:
-    try:
-        check_window(window, int(read_json(facts)["T"]))
-    except ValueError as problem:
-        raise ConfigError(f"{facts}: {problem}; delete it if its data or config changed") from None
+def check_windows(experiment: Experiment, data: Path) -> None:
+    """Refuse an experiment with a window that is longer than a stream which is prepared.
+
+    Raises
+    ------
+    ConfigError
+        One line: the window, the stream, and how to go on.
+    """
+    for name in experiment.dataset:
+        facts = data / "streams" / f"{name}.json"
+        if load_dataset(name).slots is not None or not facts.exists():
+            continue
+        length, longest = int(read_json(facts)["T"]), max(experiment.window)
+        if longest > length:
+            fitting = [window for window in experiment.window if window <= length] or [length]
+            raise ConfigError(
+                f"{experiment.name}: window={longest}: the prepared {name} has {length} timestamps; "
+                f"--config 'window={fitting}' fits (or delete {facts} if its data or config changed)"
+            )
 
 
 def check_sources(experiment: Experiment, data: Path, permission: Permission) -> None:
@@ -132,14 +146,10 @@ def check_sources(experiment: Experiment, data: Path, permission: Permission) ->
     Raises
     ------
     ConfigError
-        One line: which raw files are missing, where to put them, or which key allows the download; or a
-        window that is longer than a stream that is prepared.
+        One line: which raw files are missing, where to put them, or which key allows the download.
     """
     for name in experiment.dataset:
-        dataset, facts = load_dataset(name), data / "streams" / f"{name}.json"
-        if dataset.slots is None and facts.exists():
-            for window in experiment.window:
-                _checked_window(window, facts)
+        dataset = load_dataset(name)
         raw = data / "raw" / dataset.raw_name
         if (data / "streams" / f"{name}.parquet").exists() or (raw / "receipt.json").exists():
             continue
@@ -157,15 +167,12 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
     ConfigError
         In one line, before any job could start.
     """
-    if name not in choices("experiment"):
-        raise ConfigError(f"experiment={name!r}: one of {', '.join(choices('experiment'))}")
+    read_choice("experiment", name)
     source = f"config/experiment/{name}.yaml"
     try:
         config = composed("config", [f"experiment={name}"])["experiment"]
     except ConfigError as problem:
         raise ConfigError(f"{source}: {problem}") from None
-    if config.get("name") != name:
-        raise ConfigError(f"{source}: name: {config.get('name')!r}: {name!r}, as the file is called")
     for key in ("name", "variants"):
         if overrides and key in overrides:
             raise ConfigError(f"--config {key}: set it in an experiment's file of your own")
@@ -200,6 +207,8 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
     if error is not None:
         key = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in error.path)
         allowed = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+        if error.validator == "additionalProperties" and not error.path:
+            allowed = f"allowed: {', '.join(error.schema['properties'])}"
         message = f"{source}: {key or 'keys'}: {error.message}"
         raise ConfigError(message + (f" ({allowed})" if allowed else ""))
     experiment = _experiment(config)
@@ -214,7 +223,9 @@ def _checked(config: dict[str, Any], source: str) -> Experiment:
                 check_options(entry, experiment.options(name), window)
         if experiment.mechanism == experiment.floors:
             raise ConfigError("mechanism: at least one that reads data")
-        if "ablation" in experiment.figures and not (experiment.vary and experiment.variants):
+        if bool(experiment.vary) != bool(experiment.variants):
+            raise ConfigError("vary: it needs variants, and variants need vary")
+        if "ablation" in experiment.figures and not experiment.vary:
             raise ConfigError("figures: ablation: it needs vary and variants")
         for name in experiment.vary:
             if name not in experiment.mechanism:
@@ -248,6 +259,6 @@ def as_overrides(experiment: Experiment) -> list[str]:
 
 def regenerate(experiment: Experiment) -> str:
     """The command that makes an experiment's results, with the keys that differ from its file."""
-    usual = _texts(_experiment(read_yaml(CONFIG / "experiment" / f"{experiment.name}.yaml")))
+    usual = _texts(load_experiment(experiment.name))
     keys = [f"'{name}={text}'" for name, text in _texts(experiment).items() if text != usual[name]]
     return " ".join([f"snakemake --cores all --config experiment={experiment.name}", *keys])

@@ -30,6 +30,7 @@ COMMON = {
     "presence": get_args(Presence),
 }
 """Options of every mechanism that reads data, and their values."""
+_KINDS: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (float, int)}
 
 
 def simulate(
@@ -200,7 +201,8 @@ def check_window(window: int, length: int | None = None) -> None:
 
 def check_options(entry: Entry, options: Mapping[str, Any], window: int | None = None) -> None:
     """Refuse an option that the mechanism does not have; with a window, also a value that is not its own."""
-    allowed = [name for name in inspect.signature(entry.kind).parameters if name != "setting"]
+    parameters = inspect.signature(entry.kind).parameters
+    allowed = [name for name in parameters if name != "setting"]
     allowed += [
         name for name in COMMON if entry.kind.reads_data and (name != "presence" or not entry.kind.tree)
     ]
@@ -210,7 +212,16 @@ def check_options(entry: Entry, options: Mapping[str, Any], window: int | None =
             raise ValueError(f"{entry.name}.{name}: {entry.name} has {have}")
         if name in COMMON:
             one_of(f"{entry.name}.{name}", value, COMMON[name])
+    own = {name: value for name, value in options.items() if name not in COMMON}
+    for name, value in own.items():
+        kinds = _KINDS.get(type(parameters[name].default))
+        if kinds and type(value) not in kinds:
+            raise ValueError(f"{entry.name}.{name}={value!r}: {kinds[0].__name__}, as its default")
     if window is not None:
-        own = {name: value for name, value in options.items() if name not in COMMON}
         division = DIVISIONS[entry.division](1.0)
-        entry.kind(Setting(2, window, division, np.random.default_rng(0)), **own)
+        try:
+            entry.kind(Setting(2, window, division, np.random.default_rng(0)), **own)
+        except ValueError:
+            raise
+        except Exception as fault:  # whatever a mechanism of one's own makes of its options
+            raise ValueError(f"{entry.name}: options {own}: {type(fault).__name__}: {fault}") from None

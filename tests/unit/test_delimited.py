@@ -64,7 +64,14 @@ def test_batches_cut_no_line(monkeypatch):
 
 def test_a_header_names_the_columns():
     assert read("\ufeffb,a\n1,2\n".encode(), columns=None) == [("1", "2")]
-    with pytest.raises(ValueError, match=r"x\.csv: column 'c' is missing; there are b, a"):
+    with pytest.raises(ValueError, match=r"x\.csv: column 'c' is missing; there are 'b', 'a'"):
         list(delimited(io.BytesIO(b"b,a\n1,2\n"), None, name="x.csv", wanted=["c"]))
+    with pytest.raises(ValueError, match=r"x\.csv: column 'a' stands twice; there are 'a', 'b', 'a'"):
+        list(delimited(io.BytesIO(b"a,b,a\n1,2,3\n"), None, name="x.csv", wanted=["a"]))
+    # what nobody asks for may be called anything
+    (frame,) = delimited(io.BytesIO(b"note,a,note\n1,2,3\n"), None, name="x.csv", wanted=["a"])
+    assert frame.to_dict(as_series=False) == {"a": ["2"]}
+    with pytest.raises(ValueError, match=r"x\.csv: its first line holds NUL bytes"):
+        list(delimited(io.BytesIO("a,b\n1,2\n".encode("utf-16")), None, name="x.csv", wanted=["a"]))
     with pytest.raises(ValueError, match=r"x\.csv: (its first line is no header|column)"):
         list(delimited(io.BytesIO(b"a,b\r1,2\r"), None, name="x.csv", wanted=["c"]))

@@ -231,19 +231,14 @@ def test_data_of_ones_own_goes_from_a_csv_to_a_page(finished):
         with (raw / "phones.csv").open("a") as more:
             more.write("another,2024-05-01T03:10:00,16.3,48.2\n")
         assert planned(folder, *mine)["prepare"] == 1
-        # now that T is known, a longer window is refused before any job
-        done = run(
-            folder,
-            "--dry-run",
-            "--cores",
-            "1",
-            "--config",
-            "experiment=smoke",
-            "dataset=[mine]",
-            "window=[24]",
-        )
+        # now that T is known, a longer window is refused before any job, but for targets without one
+        longer = ["--config", "experiment=smoke", "dataset=[mine]", "window=[4,24]"]
+        done = run(folder, "--dry-run", "--cores", "1", *longer)
         assert done.returncode != 0
-        assert "data/streams/mine.json: window=24: 1..23" in done.stdout + done.stderr
+        refused = "smoke: window=24: the prepared mine has 23 timestamps; --config 'window=[4]' fits"
+        assert refused in done.stdout + done.stderr
+        done = run(folder, "--dry-run", "--cores", "1", "streams", *longer)
+        assert done.returncode == 0, done.stderr
     finally:
         (folder / "config/dataset/mine.yaml").unlink()
         snakemake(folder)

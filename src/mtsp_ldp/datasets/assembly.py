@@ -5,7 +5,7 @@ them whatever their number; the same records in another order or other batches g
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from mtsp_ldp.datasets.domain import Domain
 from mtsp_ldp.datasets.slots import Slots
 from mtsp_ldp.datasets.spool import Spool
 
+_READ = ("user", "time", "x", "y", "label")
 WITHIN_SLOT = ("last", "first", "most")
 MOST_COUNTS = 1 << 28
 """Of users by slot and cell: two gigabytes of them."""
@@ -114,11 +115,13 @@ def assemble(
         If no record is kept, with the reasons.
     """
     reasons: Counter[str] = Counter()
+    refused: list[pl.DataFrame] = []
     by_user, labels, first, total = Spool(scratch / "user", "user"), _Labels(), [], 0
     for frame in records:
         placed = _placed(frame, domain)
         total += frame.height
         reasons.update({reason: n for reason, n in placed["reason"].value_counts().iter_rows() if reason})
+        refused = [_least([*refused, placed.filter(pl.col("reason").is_not_null())])]
         good = placed.filter(pl.col("reason").is_null()).select("user", "time", "cell")
         by_user.add(labels.numbered(good))
         first += good.select(pl.col("time").min()).drop_nulls()["time"].to_list()
@@ -133,24 +136,44 @@ def assemble(
             last = max(last, int(settled["t"].max()))  # type: ignore[arg-type]
             by_time.add(_held(settled, rules.hold, slots.length))
     if last < 0:
-        raise ValueError(
-            f"no record is kept ({_told(reasons)}): box, window or the reading of times is wrong"
-        )
+        why = _told(reasons, _shown(refused))
+        raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
     length = slots.length or last + 1
     if length * domain.d > MOST_COUNTS:
+        begin = np.datetime64(start, "us").astype("datetime64[s]")
         raise ValueError(
-            f"T = {length:,} slots of {domain.d} cells are too many: set origin, length or slot_minutes"
+            f"T = {length:,} slots of {domain.d} cells from {begin} on are too many: set origin, length, "
+            "slot_minutes or how times are read"
         )
     if sum(reasons.values()) != total:
-        raise RuntimeError(f"{total:,} records, and {_told(reasons)}: some were lost")
+        raise RuntimeError(f"{total:,} records, and {_told(reasons, {})}: some were lost")
     rows = _gathered(by_time, labels.ranks(seen), length)
     told = {reason: number for reason, number in sorted(reasons.items()) if number}
     return Rows(*rows, length, start, total, told)
 
 
-def _told(reasons: Counter[str]) -> str:
-    told = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()) if number)
-    return told or "there is none"
+def _told(reasons: Mapping[str, int], examples: Mapping[str, str]) -> str:
+    told = [
+        f"{reason} {number:,}{examples.get(reason, '')}"
+        for reason, number in sorted(reasons.items())
+        if number
+    ]
+    return ", ".join(told) or "there is none"
+
+
+def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
+    """One record of each reason, the same whatever the order of the records."""
+    names = ["reason", *(name for name in _READ if name in refused[0].columns)]
+    return pl.concat([frame.select(names) for frame in refused]).sort(names).unique("reason", keep="first")
+
+
+def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
+    """Of each reason a record as it was read; None is what could not be."""
+    return {
+        row.pop("reason"): f" (as {', '.join(f'{name} {value}' for name, value in row.items())})"
+        for frame in refused
+        for row in frame.with_columns(pl.col("time").cast(pl.Datetime("us"))).to_dicts()
+    }
 
 
 def _placed(frame: pl.DataFrame, domain: Domain) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,6 +65,16 @@ class Dataset(ABC):
         """The canonical stream of the raw files, with its facts."""
 
 
+def fate(facts: Mapping[str, Any]) -> str:
+    """What became of a stream's records, in a line; with a warning where most are of no use."""
+    reasons, total = facts["rows_by_reason"], facts["rows"]
+    told = ", ".join(f"{reason.replace('_', ' ')} {number:,}" for reason, number in reasons.items())
+    lost = sum(reasons.get(name, 0) for name in ("unparsable", "out_of_range", "out_of_box"))
+    return f"Of {total:,} records: {told}" + (
+        "; WARNING: most have no readable place" if 2 * lost > total else ""
+    )
+
+
 _FORMATS: dict[str, type[Dataset]] = {}
 _Kind = TypeVar("_Kind", bound=type[Dataset])
 
@@ -106,6 +116,9 @@ def configured(config: Mapping[str, Any]) -> Dataset:
     for key in given:
         if key not in known:
             raise ValueError(f"{label}: {key}: no such key; {form} has {', '.join(known)}")
+    for field in fields(kind):
+        if field.default is MISSING and field.default_factory is MISSING and field.name not in given:
+            raise ValueError(f"{label}: {field.name}: missing; {form} needs it")
     replicate = given.get("replicate", 1)
     if not isinstance(replicate, int) or isinstance(replicate, bool) or replicate < 1:
         raise ValueError(f"{label}: replicate={replicate!r}: a whole number, at least 1")

@@ -10,7 +10,7 @@ import polars as pl
 from mtsp_ldp.datasets.base import register
 from mtsp_ldp.datasets.delimited import delimited
 from mtsp_ldp.datasets.domain import Domain, Labels
-from mtsp_ldp.datasets.moments import read
+from mtsp_ldp.datasets.moments import READERS, read, tells_a_day
 from mtsp_ldp.datasets.traces import Traces
 
 _ROWS = 1_000_000
@@ -49,7 +49,10 @@ class Custom(Traces):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        label, given = f"dataset {self.name!r}", set(self.columns)
+        label = f"dataset {self.name!r}"
+        if not isinstance(self.columns, Mapping):
+            raise ValueError(f"{label}: columns={self.columns!r}: {{role: name}} of each column")
+        given = set(self.columns)
         wanted = [{"user", "time", "x", "y"}, {"user", "time", "cell"}]
         if given not in wanted:
             raise ValueError(f"{label}: columns={sorted(given)}: [user, time, x, y] or [user, time, cell]")
@@ -57,6 +60,13 @@ class Custom(Traces):
             raise ValueError(f"{label}: cells: the names of all cells, exactly if there is a column for them")
         if len(set(map(str, self.cells))) < len(self.cells):
             raise ValueError(f"{label}: cells: each once")
+        if not isinstance(self.separator, str) or len(self.separator.encode()) != 1:
+            raise ValueError(f"{label}: separator={self.separator!r}: one character")
+        if not isinstance(self.time_format, str) or not tells_a_day(self.time_format):
+            named = ", ".join(READERS)
+            raise ValueError(
+                f"{label}: time_format={self.time_format!r}: {named}, or a strftime form of a date"
+            )
 
     def domain(self, files: list[Path]) -> Domain:
         """The named cells, or squares of the box."""
@@ -100,7 +110,8 @@ class Custom(Traces):
         table = pl.scan_parquet(name)
         for column in wanted:
             if column not in table.collect_schema().names():
-                raise ValueError(f"{name}: column {column!r} is missing")
+                there = ", ".join(map(repr, table.collect_schema().names()))
+                raise ValueError(f"{name}: column {column!r} is missing; there are {there}")
         height = table.select(pl.len()).collect().item()
         for start in range(0, height, _ROWS):
             yield table.select(wanted).slice(start, _ROWS).collect()

@@ -54,22 +54,30 @@ def delimited(
     for _ in range(skip):
         file.readline()
     if columns is None:
-        header = file.readline().decode(encoding, "replace").removeprefix("\ufeff").strip("\r\n")
-        try:
-            columns = next(csv.reader([header], delimiter=separator), [])
-        except csv.Error as error:
-            raise ValueError(f"{name}: its first line is no header ({error})") from None
+        columns = _header(file.readline().decode(encoding, "replace"), name, separator)
     for column in wanted:
-        if column not in columns:
-            raise ValueError(
-                f"{name}: column {column!r} is missing; there are {', '.join(columns) or 'none'}"
-            )
+        if columns.count(column) != 1:
+            there = ", ".join(map(repr, columns)) or "none"
+            fault = "stands twice" if column in columns else "is missing"
+            raise ValueError(f"{name}: column {column!r} {fault}; there are {there}")
+    if wanted:  # what nobody wants may be called as it likes, and twice the same
+        columns = [name if name in wanted else f"\0{place}" for place, name in enumerate(columns)]
     for text in _chunks(file):
         if encoding != "utf-8":
             text = text.decode(encoding).encode()
         frame = _parsed(text, columns, separator, quote)
         bad = pl.col(_OVER).is_not_null()
         yield frame.select(pl.when(~bad).then(pl.col(column)).alias(column) for column in wanted or columns)
+
+
+def _header(line: str, name: str, separator: str) -> list[str]:
+    """The names in a first line."""
+    if "\0" in line:
+        raise ValueError(f"{name}: its first line holds NUL bytes; save it as UTF-8 text")
+    try:
+        return next(csv.reader([line.removeprefix("\ufeff").strip("\r\n")], delimiter=separator), [])
+    except csv.Error as error:
+        raise ValueError(f"{name}: its first line is no header ({error})") from None
 
 
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:

@@ -1,10 +1,14 @@
 """Times as published, to microseconds since 1970 in UTC (the time of every row before it has a slot)."""
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import polars as pl
 
 _ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?\s*$"
+
+_ABSOLUTE = re.compile(r"%[:#]*z|%[+s]")  # what in a strftime form tells the offset
 
 
 def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
@@ -17,7 +21,12 @@ def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
 
 
 def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
-    """Microseconds of times written in a strftime form, on the clocks of a zone; null where unreadable."""
+    """Microseconds of times written in a strftime form; null where unreadable.
+
+    Without an offset in the form they are on the clocks of the zone.
+    """
+    if _ABSOLUTE.search(form):
+        return text.str.strptime(pl.Datetime("us", "UTC"), form, strict=False).dt.timestamp("us")
     return local(text.str.strptime(pl.Datetime("us"), form, strict=False), time_zone)
 
 
@@ -48,6 +57,19 @@ READERS: dict[str, Callable[[pl.Expr, str], pl.Expr]] = {
     "unix_ms": _unix(1000),
 }
 """Named ways to write a time; any other name is a strftime form."""
+
+
+def tells_a_day(form: str) -> bool:
+    """Whether a time that is written in this form is read as being of its own day."""
+    probe = datetime(2024, 3, 29, 20, 25, tzinfo=UTC)
+    if form in READERS:
+        return True
+    try:
+        text = pl.select(pl.lit(probe).dt.strftime(form).alias("text"))
+        found = text.select(written(pl.col("text"), form, "UTC")).item()
+    except pl.exceptions.PolarsError:
+        return False
+    return found is not None and datetime.fromtimestamp(found / 1e6, UTC).date() == probe.date()
 
 
 def read(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:

@@ -11,13 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
+from mtsp_ldp.expectation import CLOSED_FORMS, Expectation, usual_windows
 from mtsp_ldp.report.canvas import TRUTH
 from mtsp_ldp.report.style import look
 from mtsp_ldp.stream import Stream
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
-WINDOWS = (10, 20, 50)
 
 
 def profile(stream: Stream) -> dict[str, float]:
@@ -67,22 +66,18 @@ def outlook(stream: Stream, replicate: int | None = None) -> pl.DataFrame:
             "floor": expected.floor,
             "wins": error < expected.floor,
         }
-        for window in _windows(stream)
+        for window in usual_windows(stream)
         for mechanism in CLOSED_FORMS
         for epsilon in EPSILONS
     ]
     return pl.DataFrame(rows)
 
 
-def _windows(stream: Stream) -> list[int]:
-    return [window for window in WINDOWS if window <= stream.length] or [stream.length]
-
-
 def verdicts(stream: Stream, replicate: int | None = None) -> list[str]:
     """A sentence a window: from which ε on a stream can carry LDP, by the mechanisms of closed form."""
     expected = Expectation(stream, replicate)
     told = []
-    for window in _windows(stream):
+    for window in usual_windows(stream):
         least = {name: expected.least_epsilon(name, window) for name in CLOSED_FORMS}
         able = {name: value for name, value in least.items() if value is not None}
         spread = expected.deviation("lpu", 1.0, window)

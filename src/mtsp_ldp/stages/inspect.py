@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
+from mtsp_ldp.datasets.base import fate
 from mtsp_ldp.expectation import Expectation
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.report.canvas import save
@@ -49,7 +50,12 @@ def main(config: Config) -> None:
     heads = ["expected MSE", "w", *(f"ε = {value:g}" for value in EPSILONS)]
     for shown in (tabulate(sizes.items(), tablefmt="plain"), tabulate(errors, headers=heads)):
         print(shown, "", sep="\n")
-    print(*told, "", f"The page is {target}", sep="\n")
+    print(*told, "", sep="\n")
+    if facts.get("origin"):
+        print(f"It starts at {facts['origin']} ({facts['time_zone']}).")
+    if facts.get("rows_by_reason"):
+        print(fate(facts))
+    print(f"The page is {target}")
 
 
 def _shown(value: float) -> str:

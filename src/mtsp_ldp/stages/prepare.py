@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.datasets.base import configured, fate
 from mtsp_ldp.stages.entry import Config, stage
 
 
@@ -14,6 +14,8 @@ def main(config: Config) -> None:
     stream = dataset.prepare(data / "raw" / dataset.raw_name)
     stream.write(data / "streams" / f"{dataset.name}.parquet")
     print(f"{dataset.name}: T={stream.length}, d={stream.d}, {stream.users:,} users")
+    if stream.facts.get("rows_by_reason"):
+        print(fate(stream.facts))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from mtsp_ldp.catalog import mechanism_options
+from mtsp_ldp.expectation import usual_windows
 from mtsp_ldp.files import written_whole
 from mtsp_ldp.recommendation import Advice, advise
 from mtsp_ldp.report.advice import sentence
@@ -25,7 +26,7 @@ def main(config: Config) -> None:
     advice = advise(
         stream,
         _several(config["epsilon"]),
-        _several(config["window"]),
+        usual_windows(stream) if config["window"] is None else _several(config["window"]),
         mechanism_options,
         repetitions=config["repetitions"],
         seed=config["seed"],
