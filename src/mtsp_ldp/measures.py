@@ -55,6 +55,10 @@ def event_threshold(change: FloatArray, share: float = 0.05) -> float:
     return float(values[rare.argmax()]) if rare.any() else float("nan")
 
 
+SAME = 1 + 1e-9
+"""A factor within which two errors are one: a release that never moves differs from a floor by rounding."""
+
+
 def ratio(part: float, whole: float) -> float:
     """Part / whole, undefined where the whole is 0."""
     return part / whole if whole else float("nan")

@@ -1,7 +1,8 @@
 """Which mechanism to use on a prepared stream, at which ε and w: expected errors against the floors.
 
-Closed forms where there are some, a short seeded simulation elsewhere, on the same timestamps. Nothing that
-loses to publishing nothing is ever recommended, and no mechanism is tuned: each runs with its own options.
+Of releases as they are (raw), and projected on the simplex, which costs no privacy. Closed forms where there
+are some, a short seeded simulation elsewhere, on the same timestamps. Nothing that loses to publishing
+nothing is ever recommended, and no mechanism is tuned: each runs with its own options.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,18 +14,20 @@ import polars as pl
 from scipy import stats
 
 from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
-from mtsp_ldp.measures import errors
+from mtsp_ldp.measures import SAME, errors
 from mtsp_ldp.mechanisms.registry import find, mechanisms
 from mtsp_ldp.simulation import check_epsilon, check_window, simulate
 from mtsp_ldp.stream import Stream
 
 SECONDS = 55.0
 """About what the simulations may take on one core; a longer stream is cut to a stretch."""
-FLAT, TREE = (1.2e-4, 1.5e-7), (3e-4, 1.8e-6)
+FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
 """Seconds a step, and a step and cell, of flat and of tree mechanisms, measured on one core."""
 LOOK_UP, START = 1.5e-8, 4e-8
 """Seconds a step and active user of a panel, and a run and reporter of it."""
+RELEASES = ("raw", "simplex")
 SCHEMA = {
+    "release": pl.String,
     "mechanism": pl.String,
     "epsilon": pl.Float64,
     "window": pl.Int32,
@@ -44,17 +47,17 @@ class Advice:
     Attributes
     ----------
     table
-        A row a mechanism, ε and w, floors last: ``mse`` of frequencies, ``standard_error`` (null for what is
-        exact), ``method`` (``closed form``, ``simulation``, ``floor``), ``repetitions``, ``high`` (end of the
-        95 % interval), ``wins`` (over publishing nothing, with all of its interval), ``chosen``, and
-        ``tied`` (it wins too, and its interval meets the chosen one's).
+        A row a release, mechanism, ε and w, floors last: ``mse`` of frequencies, ``standard_error`` (null
+        for what is exact), ``method`` (``closed form``, ``simulation``, ``floor``), ``repetitions``, ``high``
+        (end of the 95 % interval), ``wins`` over and ``loses`` to publishing nothing (with all of its
+        interval), ``chosen``, and ``tied`` (it wins too, and its interval meets the chosen one's).
     first, last
         The timestamps that all of it is about.
     whole
         Whether these are the whole stream.
     later
-        ``{w: (mechanism, ε)}``: where nothing wins in the table, from which ε on the first of the closed
-        forms does; None if none does up to ε = 100.
+        ``{w: (mechanism, ε)}``: where nothing wins in the table, raw, from which ε on the first of the
+        closed forms does; None if none does up to ε = 100.
     """
 
     table: pl.DataFrame
@@ -102,25 +105,34 @@ def advise(
     epsilons, windows = sorted(set(map(float, epsilons))), sorted(set(windows))
     readers = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
     closed = [name for name in readers if _has_closed_form(name, options(name))]
-    simulated = [name for name in readers if name not in closed]
     cells = [(epsilon, window) for window in windows for epsilon in epsilons]
-    length = _length(stream, simulated, seconds / (len(cells) * repetitions), 3 * max(windows))
+    length = _length(stream, readers, seconds / (len(cells) * repetitions), 3 * max(windows))
     first = (stream.length - length) // 2
     part = stretch(stream, first, length)
     expected = Expectation(part)
     rows: list[tuple[Any, ...]] = [
-        (name, epsilon, window, expected.error(name, epsilon, window), None, "closed form", None)
+        ("raw", name, *cell, expected.error(name, *cell), None, "closed form", None)
         for name in closed
-        for epsilon, window in cells
+        for cell in cells
     ]
-    for name, epsilon, window in follow([(name, *cell) for name in simulated for cell in cells]):
+    for name, epsilon, window in follow([(name, *cell) for name in readers for cell in cells]):
         found = _simulated(part, name, epsilon, window, repetitions, seed, options(name))
-        rows.append((name, epsilon, window, *found, "simulation", repetitions))
+        rows += [
+            (release, name, epsilon, window, *errors, "simulation", repetitions)
+            for release, errors in found.items()
+            if release != "raw" or name not in closed
+        ]
+    # 0 for ever is projected on 1/d for ever
+    floors = {"raw": expected.floors, "simplex": dict.fromkeys(expected.floors, expected.floors["uniform"])}
     rows += [
-        (name, *cell, floor, None, "floor", None) for name, floor in expected.floors.items() for cell in cells
+        (release, name, *cell, floors[release][name], None, "floor", None)
+        for release in RELEASES
+        for name in floors[release]
+        for cell in cells
     ]
-    table = _judged(pl.DataFrame(rows, schema=SCHEMA, orient="row"), expected.floor)
-    lost = table.group_by("window").agg(pl.col("chosen").any()).filter(~pl.col("chosen"))["window"]
+    table = _judged(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    raw = table.filter(pl.col("release") == "raw")
+    lost = raw.group_by("window").agg(pl.col("chosen").any()).filter(~pl.col("chosen"))["window"]
     later = {window: _first(expected, closed, window) for window in sorted(lost.to_list())}
     return Advice(table, first, first + length - 1, length == stream.length, later)
 
@@ -176,9 +188,9 @@ def _simulated(
     repetitions: int,
     seed: int,
     options: Mapping[str, Any],
-) -> tuple[float, float]:
-    """Mean squared error over repetitions, and its standard error."""
-    found = []
+) -> dict[str, tuple[float, float]]:
+    """Mean squared error over repetitions, and its standard error, raw and on the simplex."""
+    found: dict[str, list[float]] = {release: [] for release in RELEASES}
     for repetition in range(repetitions):
         release = simulate(
             stream,
@@ -190,27 +202,35 @@ def _simulated(
             repetition=repetition,
             **options,
         )
-        found.append(errors(release.frequencies, stream.frequencies)["mse"])
-    return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(repetitions))
+        for kind, one in zip(RELEASES, (release, release.simplex()), strict=True):
+            found[kind].append(errors(one.frequencies, stream.frequencies)["mse"])
+    return {
+        kind: (float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(repetitions)))
+        for kind, each in found.items()
+    }
 
 
-def _judged(table: pl.DataFrame, floor: float) -> pl.DataFrame:
+def _judged(table: pl.DataFrame) -> pl.DataFrame:
     """The table with intervals, and with what wins, what is chosen and what ties with it."""
     freedom = np.maximum(table["repetitions"].fill_null(2).to_numpy() - 1, 1)
     relative = (table["standard_error"] / table["mse"]).fill_null(0.0)
     # errors are positive: an interval of their logarithm does not reach below 0
     factor = (pl.Series(stats.t.ppf(_QUANTILE, freedom)) * relative).exp()
-    cell, error = ["epsilon", "window"], pl.col("mse")
+    cell, error, floors = ["release", "epsilon", "window"], pl.col("mse"), pl.col("method") == "floor"
     candidate = pl.when(pl.col("wins")).then(error)
     return (
         table.with_columns(low=table["mse"] / factor, high=table["mse"] * factor)
-        .with_columns(wins=(pl.col("method") != "floor") & (pl.col("high") < floor))
+        .with_columns(floor=error.filter(floors).min().over("release"))
+        .with_columns(
+            wins=~floors & (pl.col("high") * SAME < pl.col("floor")),
+            loses=~floors & (pl.col("low") > pl.col("floor") * SAME),
+        )
         .with_columns(chosen=(candidate == candidate.min().over(cell)).fill_null(False))
         .with_columns(end=pl.when(pl.col("chosen")).then(pl.col("high")).max().over(cell))
         .with_columns(
             tied=(pl.col("wins") & ~pl.col("chosen") & (pl.col("low") <= pl.col("end"))).fill_null(False)
         )
-        .drop("low", "end")
+        .drop("low", "end", "floor")
     )
 
 

@@ -14,6 +14,10 @@ from mtsp_ldp.stages import recommend
 READERS = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
 
 
+def raw(advice):
+    return advice.table.filter(pl.col("release") == "raw")
+
+
 def no_options(name):
     return {}
 
@@ -52,19 +56,24 @@ def panel(users, length=40, d=8):
 def test_it_picks_what_simulations_say(stream, epsilon, window, best):
     advice = advise(stream, [epsilon], [window], no_options)
     assert advice.whole
-    errors = {}
+    errors, projected = {}, {}
     for name in READERS:
         # other random numbers than the recommendation's
         runs = [
             simulate(stream, name, epsilon=epsilon, window=window, seed=77, repetition=repetition)
             for repetition in range(5)
         ]
-        errors[name] = np.mean([((run.frequencies - stream.frequencies) ** 2).mean() for run in runs])
+        for found, part in ((errors, runs), (projected, [run.simplex() for run in runs])):
+            found[name] = np.mean([((run.frequencies - stream.frequencies) ** 2).mean() for run in part])
     assert min(errors, key=errors.get) == best
-    assert advice.table.filter("chosen")["mechanism"].to_list() == [best]
-    assert sentence(advice).startswith(f"Use {best} ")
+    assert raw(advice).filter("chosen")["mechanism"].to_list() == [best]
+    assert sentence(advice).startswith(f"As released: use {best} ")
+    (chosen,) = advice.table.filter("chosen", pl.col("release") == "simplex")["mechanism"]
+    assert projected[chosen] <= 1.2 * min(projected.values())
+    assert f"costs no privacy: use {chosen} " in sentence(advice)
     for row in advice.table.filter(pl.col("method") == "simulation").to_dicts():
-        assert row["mse"] == pytest.approx(errors[row["mechanism"]], rel=0.75)
+        found = errors if row["release"] == "raw" else projected
+        assert row["mse"] == pytest.approx(found[row["mechanism"]], rel=0.75)
         assert 0 < row["standard_error"] < row["mse"]
         # Student's t of 4 degrees of freedom, on the log scale
         assert row["high"] == pytest.approx(
@@ -78,7 +87,8 @@ def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it
     assert not advice.table["wins"].any()
     assert not advice.table["chosen"].any()
     told = sentence(advice)
-    assert told.startswith("Publish nothing; ")
+    assert told.startswith("As released: publish nothing; ")
+    assert "\nProjected on the simplex, which costs no privacy: publish nothing; " in told
     assert "use" not in told
     expected = Expectation(stream)
     assert list(advice.later) == [10, 20]
@@ -95,18 +105,21 @@ def test_where_nothing_helps_it_says_so():
     # everybody spread evenly, for ever: 1/d is the truth
     advice = advise(Stream.from_counts(np.full((30, 4), 10)), [1.0], [10], no_options, repetitions=2)
     assert sentence(advice) == (
-        "Publish nothing at ε = 1 (w = 10); publishing nothing errs by 0, "
-        "and by closed form at w = 10 not even ε = 100 helps."
+        "As released: publish nothing at ε = 1 (w = 10); publishing nothing errs by 0, "
+        "and by closed form at w = 10 not even ε = 100 helps.\n"
+        "Projected on the simplex, which costs no privacy: publish nothing at ε = 1 (w = 10); "
+        "publishing nothing errs by 0."
     )
 
 
 def test_nothing_that_loses_to_a_floor_is_chosen():
     advice = advise(jumping(2000), [2.0, 0.5], [20, 10], no_options)
-    floor = advice.table.filter(pl.col("method") == "floor")["mse"].min()
-    assert (advice.table.filter("wins")["high"] < floor).all()
+    for _, part in advice.table.group_by("release"):
+        floor = part.filter(pl.col("method") == "floor")["mse"].min()
+        assert (part.filter("wins")["high"] < floor).all()
     picked = advice.table.filter(pl.col("chosen") | pl.col("tied"))
     assert picked["wins"].all()
-    for _, part in advice.table.filter("wins").group_by("epsilon", "window"):
+    for _, part in advice.table.filter("wins").group_by("release", "epsilon", "window"):
         assert part.filter("chosen")["mse"].item() == part["mse"].min()
     assert "; use lpu or " in sentence(advice)
     assert advice.table["epsilon"].unique(maintain_order=True).to_list() == [0.5, 2.0]
@@ -115,7 +128,7 @@ def test_nothing_that_loses_to_a_floor_is_chosen():
 def test_it_is_computed_where_an_option_leaves_the_closed_form():
     stream = growing(2000, 30)
     advice = advise(stream, [1.0], [10], lambda name: {"phase": 0} if name == "lsp" else {}, repetitions=2)
-    method = dict(advice.table.select("mechanism", "method").rows())
+    method = dict(raw(advice).select("mechanism", "method").rows())
     assert method["lsp"] == "simulation"
     assert method["lbu"] == method["lpu"] == "closed form"
 
@@ -134,7 +147,7 @@ def test_a_long_stream_is_cut_to_its_middle(stream):
         for t in range(length):
             for ours, theirs in zip(part.at(t), stream.at(advice.first + t), strict=True):
                 assert (ours == theirs).all()
-    floors = dict(advice.table.filter(pl.col("method") == "floor").select("mechanism", "mse").rows())
+    floors = dict(raw(advice).filter(pl.col("method") == "floor").select("mechanism", "mse").rows())
     assert floors == pytest.approx(Expectation(part).floors)
 
 
@@ -153,9 +166,12 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
     assert "ε = 0.5" in grid
     assert "4 simulated repetitions" in grid
     one = told(monkeypatch, capsys, *where, "epsilon=1", f"output={tmp_path / 'advice.csv'}")
-    assert one.splitlines()[-1].startswith("Use LSP at ε = 1 (w = 10); publishing nothing errs by 0.13")
+    assert one.splitlines()[-2].startswith(
+        "As released: use LSP at ε = 1 (w = 10); publishing nothing errs by 0.13"
+    )
     table = pl.read_csv(tmp_path / "advice.csv")
-    assert table.filter(pl.col("chosen"))["mechanism"].to_list() == ["lsp"]
+    assert table.filter(pl.col("chosen"), pl.col("release") == "raw")["mechanism"].to_list() == ["lsp"]
+    assert table["release"].unique(maintain_order=True).to_list() == ["raw", "simplex"]
     assert set(table["mechanism"]) == set(mechanisms())
     assert set(table["method"]) == {"closed form", "simulation", "floor"}
 

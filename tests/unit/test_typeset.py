@@ -105,7 +105,12 @@ def view(steps, d, mechanisms=("lsp",)):
     rng = np.random.default_rng(1)
     stream = Stream.from_counts(rng.integers(0, 50, (steps, d)))
     trace = pl.DataFrame(
-        {"t": np.arange(steps), "share_1": np.full(steps, 0.025), "share_2": np.full(steps, 0.025)}
+        {
+            "t": np.arange(steps),
+            "share_1": np.full(steps, 0.025),
+            "share_2": np.full(steps, 0.025),
+            "published": np.ones(steps, bool),
+        }
     )
     facts = {"title": "S", "cells": [{"name": str(cell)} for cell in range(d)]}
     return View(stream, facts, {name: Run(trace, rng.normal(size=(steps, d))) for name in mechanisms})

@@ -8,7 +8,7 @@ from mtsp_ldp.recommendation import Advice
 
 
 def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
-    """What to use where, in one sentence.
+    """What to use where: a sentence on releases as they are, and one on their projections.
 
     Parameters
     ----------
@@ -17,9 +17,22 @@ def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
     label
         How a mechanism is called.
     """
+    raw = _verdict(advice.table.filter(pl.col("release") == "raw"), label)
+    waits = [
+        f"at w = {window} {label(found[0])} wins from ε = {found[1]:.2g} on"
+        if found
+        else f"at w = {window} not even ε = 100 helps"
+        for window, found in advice.later.items()
+    ]
+    later = f", and by closed form {', '.join(waits)}" if waits else ""
+    projected = _verdict(advice.table.filter(pl.col("release") == "simplex"), label)
+    return f"As released: {raw}{later}.\nProjected on the simplex, which costs no privacy: {projected}."
+
+
+def _verdict(table: pl.DataFrame, label: Callable[[str], str]) -> str:
+    """What to use where of one kind of release, and how much publishing nothing errs."""
     verdicts: dict[str, list[tuple[float, int]]] = {}
-    floors = advice.table.filter(pl.col("method") == "floor")
-    for (epsilon, window), part in advice.table.group_by("epsilon", "window", maintain_order=True):
+    for (epsilon, window), part in table.group_by("epsilon", "window", maintain_order=True):
         chosen = part.filter("chosen")["mechanism"].to_list()
         tied = part.filter("tied")["mechanism"].to_list()
         names = [label(name) for name in [*chosen, *sorted(tied)]]
@@ -30,17 +43,8 @@ def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
         said if everywhere and len(cells) > 1 else f"{said} at {_places(cells)}"
         for said, cells in verdicts.items()
     ]
-    told = "; ".join(parts)
-    nothing = f"publishing nothing errs by {float(floors['mse'].min()):.2g}"  # type: ignore[arg-type]
-    if not advice.later:
-        return f"{told[0].upper()}{told[1:]}; {nothing}."
-    waits = [
-        f"at w = {window} {label(found[0])} wins from ε = {found[1]:.2g} on"
-        if found
-        else f"at w = {window} not even ε = 100 helps"
-        for window, found in advice.later.items()
-    ]
-    return f"{told[0].upper()}{told[1:]}; {nothing}, and by closed form {', '.join(waits)}."
+    floor = float(table.filter(pl.col("method") == "floor")["mse"].min())  # type: ignore[arg-type]
+    return f"{'; '.join(parts)}; publishing nothing errs by {floor:.2g}"
 
 
 def _places(cells: list[tuple[float, int]]) -> str:

@@ -96,7 +96,7 @@ def _shown(row: dict[str, Any], nothing: float, best: str) -> str:
     if row["mechanism"] in FLOORS:
         return ratio
     text = f"{ratio} [{_two_digits(row['low'] / nothing)}, {_two_digits(row['high'] / nothing)}]"
-    if row["mean"] >= nothing:
+    if row["low"] > nothing:
         return f"{text} †"
     return f"**{text}**" if row["mechanism"] == best else text
 
@@ -121,7 +121,7 @@ def sentence(results: pl.DataFrame) -> str:
     for name in results["dataset"].unique(maintain_order=True):
         rows = at(results, name)
         readers = [row for row in rows if row not in FLOORS]
-        losing = sum(rows[row]["mean"] >= _nothing(rows) for row in readers)
+        losing = sum(rows[row]["low"] > _nothing(rows) for row in readers)
         ratio = rows[_best(rows)]["mean"] / _nothing(rows)
         told.append(
             f"on `{name}` {look(_best(rows)).label} errs least, {_two_digits(ratio)} times as much as "

@@ -6,13 +6,14 @@ from typing import Any
 
 import polars as pl
 
+from mtsp_ldp.measures import SAME
 from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.report.summary import with_floors
 
 NOTE = (
     "Mean over repetitions; their number and 95 % intervals are in the csv. Best mechanism of a column bold, "
     "those whose mean lies within its interval underlined (the floors, below, do not compete); † loses to "
-    "publishing nothing (the better floor)."
+    "publishing nothing (its interval lies above the better floor)."
 )
 BEST, CLOSE, LOSES = "best", "close", "loses"
 
@@ -44,7 +45,7 @@ def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
     -------
     One row a mechanism, release, epsilon and window: mean, low, high, median, repetitions, gain,
     ratio_to_lsp, ratio_to_uniform (NaN where that is not in the experiment), best, close (within the interval
-    of the best), loses_to_floor, and beats_floor (with all of its interval).
+    of the best), loses_to_floor and beats_floor (with all of its interval).
     """
     table = with_floors(
         summary.filter(
@@ -70,12 +71,17 @@ def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
         table.with_columns(best=~floor & (pl.col("mean") == smallest))
         .with_columns(
             close=(~floor & ~pl.col("best") & (pl.col("mean") <= reach)).fill_null(value=False),
-            beats_floor=(~floor & (pl.coalesce("high", "mean") < nothing)).fill_null(value=False),
-            loses_to_floor=(~floor & (pl.col("mean") > nothing)).fill_null(value=False),
+            beats_floor=(~floor & (_end("high") * SAME < nothing)).fill_null(value=False),
+            loses_to_floor=(~floor & (_end("low") > nothing * SAME)).fill_null(value=False),
         )
         .drop("query", "measure")
         .sort("release", "mechanism", "epsilon", "window")
     )
+
+
+def _end(name: str) -> pl.Expr:
+    """An end of the interval; the mean where there is no interval."""
+    return pl.coalesce(pl.col(name).fill_nan(None), "mean")
 
 
 def blocks(table: pl.DataFrame) -> list[Block]:

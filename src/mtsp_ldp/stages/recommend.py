@@ -36,8 +36,8 @@ def main(config: Config) -> None:
     each = f", each for {stream.replicate} reporters" if stream.replicate > 1 else ""
     print(f"{title}: {stream.length:,} timestamps, {stream.d:,} cells, {stream.users:,} users{each}.")
     print(_about(advice, config["repetitions"], config["seed"]))
-    for window in advice.table["window"].unique(maintain_order=True):
-        print("", tabulate(*_rows(advice.table.filter(pl.col("window") == window))), sep="\n")
+    for part in advice.table.partition_by("release", "window", maintain_order=True):
+        print("", tabulate(*_rows(part)), sep="\n")
     print("", sentence(advice, lambda mechanism: look(mechanism).label), sep="\n")
     if config["output"] is not None:
         table = advice.table.with_columns(first=advice.first, last=advice.last, dataset=pl.lit(name))
@@ -53,9 +53,10 @@ def _several(value: Any) -> list[Any]:
 def _about(advice: Advice, repetitions: int, seed: int) -> str:
     where = "all timestamps" if advice.whole else f"timestamps {advice.first} to {advice.last} (the middle)"
     return (
-        f"Expected MSE of released frequencies (raw), {where}. Without ±: a closed form;\n"
-        f"with ±: {repetitions} simulated repetitions (seed {seed}) and their standard error.\n"
-        "* least, and beats both floors; = not told apart from it; † not shown to beat publishing nothing."
+        f"Expected MSE of released frequencies, as they are (raw) and projected on the simplex, {where}.\n"
+        f"Without ±: a closed form; with ±: {repetitions} simulated repetitions (seed {seed}) and\n"
+        "their standard error.\n"
+        "* least, and beats publishing nothing; = not told apart from it; † loses to that; ? undecided."
     )
 
 
@@ -64,14 +65,15 @@ def _rows(part: pl.DataFrame) -> tuple[list[list[str]], list[str]]:
     epsilons = part["epsilon"].unique(maintain_order=True).to_list()
     at = {(row["mechanism"], row["epsilon"]): row for row in part.to_dicts()}
     names = ordered(part["mechanism"].unique().to_list())
+    release, window = part.select("release", "window").row(0)
     rows = [[look(name).label, *(_shown(at[name, epsilon]) for epsilon in epsilons)] for name in names]
-    return rows, [f"w = {part['window'][0]}", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
+    return rows, [f"{release}, w = {window}", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
 
 
 def _shown(row: dict[str, Any]) -> str:
     spread = "" if row["standard_error"] is None else f" ± {row['standard_error']:.0e}"
-    lost = row["method"] != "floor" and not row["wins"]
-    mark = " *" if row["chosen"] else " =" if row["tied"] else " †" if lost else ""
+    open_ = row["method"] != "floor" and not row["wins"]
+    mark = " *" if row["chosen"] else " =" if row["tied"] else " †" if row["loses"] else " ?" if open_ else ""
     return f"{row['mse']:.2e}{spread}{mark}"
 
 
