@@ -64,7 +64,7 @@ rule all:
 
 
 onstart:
-    todo = [cell for cell in E.cells if not Path(result(cell)).exists()]
+    todo = cells_of(workflow.dag.needrun_jobs())
     # a cluster has nodes, and no cores of its own here
     nodes, cores = (
         workflow.resource_settings.nodes,
@@ -73,8 +73,8 @@ onstart:
     places = nodes or cores or 1
     minutes = E.seconds(todo, places) / 60
     print(
-        f"{E.name}: {len(E.cells)} cells, {len(E.cells) - len(todo)} done; "
-        f"the others take about {minutes:.1f} minutes on {places} cores",
+        f"{E.name}: {len(todo)} of {len(E.cells)} cells are to be simulated; "
+        f"that takes about {minutes:.1f} minutes on {places} cores",
         file=sys.stderr,
     )
 

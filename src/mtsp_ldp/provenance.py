@@ -60,17 +60,21 @@ def dataset_digest(name: str, stage: str) -> str:
 
 
 def commit() -> str:
-    """The commit of the sources, "-dirty" where they differ from it; "unknown" outside a checkout."""
+    """The commit of the sources, "-dirty" where they differ from it; "unknown" outside a checkout.
+
+    A file of one's own that is in no commit makes a difference too.
+    """
     try:
-        described = subprocess.run(
-            ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        described = _git("describe", "--always", "--dirty", "--abbrev=12")
+        new = _git("ls-files", "--others", "--exclude-standard", "src", "config", "workflow")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return described.stdout.strip()
+    return f"{described.removesuffix('-dirty')}-dirty" if new else described
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def config_digest(*parts: Any) -> str:

@@ -1,8 +1,11 @@
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
 import yaml
+
+from mtsp_ldp import provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 CONDA = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
@@ -35,3 +38,26 @@ def test_the_lock_names_no_host_and_pins_everything():
     wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
     assert {split(name)[0] for name in wanted} <= set(pinned)
     assert text.count("--hash=sha256:") >= len(pinned)
+
+
+def test_a_file_that_is_in_no_commit_makes_a_checkout_dirty(tmp_path, monkeypatch):
+    def git(*words):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)
+
+    for folder in ("src", "config", "workflow"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "kept").write_text("1")
+    git("init")
+    git("add", ".")
+    git("-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-m", "first")
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    clean = provenance.commit()
+    assert len(clean) == 12
+    (tmp_path / "reports").write_text("no source")
+    assert provenance.commit() == clean
+    (tmp_path / "src/own.py").write_text("")
+    assert provenance.commit() == f"{clean}-dirty"
+    (tmp_path / "src/kept").write_text("2")
+    assert provenance.commit() == f"{clean}-dirty"
+    monkeypatch.setattr(provenance, "ROOT", tmp_path.parent)
+    assert provenance.commit() == "unknown"

@@ -10,9 +10,13 @@ import polars as pl
 import pytest
 
 from mtsp_ldp import Stream
+from mtsp_ldp.mechanisms.base import Entry, Mechanism
+from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.report import style
 from mtsp_ldp.report.canvas import Run
 from mtsp_ldp.report.page import as_json
 from mtsp_ldp.report.payload import View, _packed, payload
+from mtsp_ldp.report.style import look
 from mtsp_ldp.report.summary import summarize
 from mtsp_ldp.report.tables import Block, blocks, errors
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
@@ -99,6 +103,15 @@ def test_latex_compiles(parts, tmp_path):
     )
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "document.pdf").stat().st_size > 1000
+
+
+def test_mechanisms_of_ones_own_look_different(monkeypatch):
+    own = {f"own_{number}": Entry(f"own_{number}", Mechanism, "budget") for number in range(9)}
+    own["own_9"] = Entry("own_9", Mechanism, "population")
+    monkeypatch.setattr(style, "mechanisms", lambda: {**mechanisms(), **own})
+    looks = [look(name) for name in [*mechanisms(), *own]]
+    assert len({(one.colour, one.marker, one.dash) for one in looks}) == len(looks)
+    assert [look(name).dash for name in ("own_0", "own_9", "lbu", "lpu")] == ["--", "-", "--", "-"]
 
 
 def view(steps, d, mechanisms=("lsp",)):

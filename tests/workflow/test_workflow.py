@@ -23,7 +23,7 @@ def finished(reference, tmp_path_factory):
 
 def test_it_says_what_it_will_do_and_where_the_page_is(finished):
     folder, output = finished
-    assert "smoke: 20 cells, 0 done; the others take about" in output
+    assert "smoke: 20 of 20 cells are to be simulated; that takes about " in output
     assert f"the report is {folder}/reports/smoke/index.html" in output
 
 
@@ -146,6 +146,7 @@ def test_bad_config_is_refused_in_one_line_before_any_job(finished, override, wo
         ("window=900", "simulate: window=900: 1..800"),
         ("+mechanism.options.phaze=3", "simulate: lsp.phaze: lsp has phase"),
         ("repetitions=0", "simulate: repetitions=0"),
+        ("+dataset.replicate=2", "log.parquet: prepared from another config of log than it has now"),
     ],
 )
 def test_a_stage_refuses_bad_values_in_one_line(finished, override, words):

@@ -72,6 +72,21 @@ def everything():
     return [f"{REPORT}/index.html", *runs, SUMMARY, RATIOS, *tables, *figures]
 
 
+def cells_of(jobs):
+    """The cells that these jobs simulate."""
+    return [
+        cell
+        for job in jobs
+        if job.rule.name in ("simulate", "floor")
+        for cell in E.cells_of(job.wildcards.dataset, job.wildcards.mechanism)
+        if all(
+            str(getattr(cell, key)) == job.wildcards[key]
+            for key in ("epsilon", "window")
+            if key in job.wildcards.keys()
+        )
+    ]
+
+
 def focus_results(wildcards):
     """The runs that figures look into, one per mechanism."""
     return [result(E.focus_cell(wildcards.dataset, name)) for name in E.names]

@@ -1,6 +1,9 @@
 """How a mechanism looks in every figure: colour and marker name the strategy, the line the division."""
 
 from dataclasses import dataclass, replace
+from itertools import product
+
+from mtsp_ldp.mechanisms.registry import mechanisms
 
 FLOORS = ["uniform", "zero"]
 BASELINES = ["lbu", "lsp", "lbd", "lba", "lpu", "lpd", "lpa"]
@@ -30,17 +33,19 @@ _LOOKS = {
     "uniform": Look("floor: uniform", "#444444", "", ":"),
     "zero": Look("floor: zero", "#999999", "", "-."),
 }
-_SPARE = ["#D55E00", "#7F3C8D", "#A5AA99", "#4B4B8F"]
+_SPARE = list(product("PX*h", ["#D55E00", "#7F3C8D", "#7A7F6B", "#4B4B8F"]))
 
 
 def look(mechanism: str) -> Look:
-    """The look of a mechanism; one that is not ours takes a spare colour by its name."""
+    """The look of a mechanism; one that is not ours takes a spare one, by its place among their names."""
     base, _, variant = mechanism.partition(".")
     if base in _LOOKS:
         known = _LOOKS[base]
         return replace(known, label=f"{known.label} ({variant.replace('_', ' ')})") if variant else known
-    spare = _SPARE[sum(mechanism.encode()) % len(_SPARE)]
-    return Look(mechanism, spare, "P", "-")
+    own = sorted(set(mechanisms()) - set(_LOOKS))
+    marker, colour = _SPARE[own.index(base) % len(_SPARE)] if base in own else _SPARE[0]
+    budget = base in own and mechanisms()[base].division == "budget"
+    return Look(mechanism, colour, marker, "--" if budget else "-")
 
 
 def ordered(mechanisms: list[str]) -> list[str]:

@@ -13,15 +13,14 @@ from mtsp_ldp.report.page import inlined, read_facts, render
 from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
 from mtsp_ldp.report.style import look
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.stages.prepared import path_of, prepared
 
 
 @stage
 def main(config: Config) -> None:
     """Look into ``dataset``: print the tables and write ``reports/streams/<dataset>.html``."""
     name = config["dataset"]["name"]
-    path = Path(config["data"]) / "streams" / f"{name}.parquet"
-    stream, facts = Stream.read(path), read_facts(path.with_suffix(".json"))
+    stream, facts = prepared(config), read_facts(path_of(config).with_suffix(".json"))
     sizes = {key: _shown(value) for key, value in profile(stream).items()}
     told, table = verdicts(stream), outlook(stream)
     rows = [

@@ -1,7 +1,6 @@
 """recommend: which mechanism to use on a prepared stream, at which ε and w, or none."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,14 +14,14 @@ from mtsp_ldp.recommendation import Advice, advise
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.report.style import look, ordered
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.stages.prepared import prepared
 
 
 @stage
 def main(config: Config) -> None:
     """Print expected errors on ``dataset`` and one sentence; write the table to ``output`` if it is given."""
     name = config["dataset"]["name"]
-    stream = Stream.read(Path(config["data"]) / "streams" / f"{name}.parquet")
+    stream = prepared(config)
     advice = advise(
         stream,
         _several(config["epsilon"]),

@@ -7,7 +7,7 @@ from typing import Any
 from mtsp_ldp.files import digest_file, digest_text
 from mtsp_ldp.runs import ANY, run_cell, write_cell
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.stages.prepared import path_of, prepared
 
 
 @stage
@@ -17,8 +17,7 @@ def main(config: Config) -> None:
     ``epsilon`` and ``window`` may be lists: then each cell has its own files, and ``output`` says with
     ``{epsilon}`` and ``{window}`` where they differ. The stream is read once.
     """
-    name, mechanism = config["dataset"]["name"], config["mechanism"]
-    path = Path(config["data"]) / "streams" / f"{name}.parquet"
+    mechanism = config["mechanism"]
     common = {key: config[key] for key in ("repetitions", "seed", "label")}
     cells = [
         {"epsilon": epsilon, "window": window, **common}
@@ -27,7 +26,7 @@ def main(config: Config) -> None:
     stems = [_stem(config["output"], cell) for cell in cells]
     if len(set(stems)) < len(cells) and config["output"] is not None:
         raise ValueError(f"output={config['output']!r}: with lists, {{epsilon}} and {{window}} in it")
-    stream, stream_digest = Stream.read(path), digest_file(path)[:16]
+    stream, stream_digest = prepared(config), digest_file(path_of(config))[:16]
     for stem, cell in zip(stems, cells, strict=True):
         scores, release = run_cell(stream, mechanism["name"], mechanism.get("options") or {}, **cell)
         if stem is None:
