@@ -13,6 +13,7 @@ from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.report.claims import KINDS, Evidence, judge
 from mtsp_ldp.report.comparison import paired, profiles, ranking
 from mtsp_ldp.report.summary import summarize
+from mtsp_ldp.report.tables import errors
 from mtsp_ldp.scoring import score
 from mtsp_ldp.truth import Truth
 
@@ -48,6 +49,38 @@ def evidence(table, movement=None, concentration=None):
 def verdict(claim, table, **kwargs):
     (found,) = judge([{"id": "x", "says": "x", "source": "x", **claim}], evidence(table, **kwargs))
     return found
+
+
+@pytest.mark.parametrize("number", [2, 5, 30])
+def test_an_interval_is_students(number):
+    values = np.random.default_rng(number).exponential(size=number)
+    (row,) = summarize(scores({("s", "a", 1.0, 10): values})).to_dicts()
+    low, high = stats.t.interval(0.95, number - 1, loc=values.mean(), scale=stats.sem(values))
+    assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+    assert (row["mean"], row["median"]) == (pytest.approx(values.mean()), pytest.approx(np.median(values)))
+    assert row["repetitions"] == number
+
+
+def test_one_repetition_has_no_interval():
+    (row,) = summarize(scores({("s", "a", 1.0, 10): [0.5]})).to_dicts()
+    assert (row["low"], row["high"]) == (None, None)
+
+
+def test_losing_and_winning_are_of_the_whole_interval():
+    cell = (1.0, 10)
+    found = {
+        ("s", "lpa", *cell): [0.9, 1.3, 1.0],
+        ("s", "lba", *cell): [1.3, 1.31, 1.32],
+        ("s", "lsp", *cell): [0.5, 0.51, 0.52],
+        ("s", "mtsp_budget", *cell): [1 + 1e-15] * 3,
+        ("s", "uniform", None, None): [1.0],
+        ("s", "zero", None, None): [2.0],
+    }
+    table = errors(summarize(scores(found)), "s")
+    told = {row["mechanism"]: (row["beats_floor"], row["loses_to_floor"]) for row in table.to_dicts()}
+    assert told["lpa"] == told["mtsp_budget"] == told["uniform"] == (False, False)
+    assert told["lba"] == (False, True)
+    assert told["lsp"] == (True, False)
 
 
 def test_a_ratio_is_paired_by_repetition():

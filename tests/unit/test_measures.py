@@ -157,6 +157,32 @@ def test_a_perfect_release_scores_perfectly_and_planned_events_exist(stream):
     assert ("box", "mse") in scores
 
 
+def test_pooled_changes_are_in_standard_deviations_of_their_cells():
+    rng = np.random.default_rng(4)
+    counts = rng.poisson([2000, 1500, 30, 20], (120, 4))
+    counts[rng.random((120, 4)) < 0.1] *= 2
+    data = Stream.from_counts(counts)
+    truth = Truth(data)
+    noisy = replace(truth.release, versions=truth.release.versions + rng.normal(0, 0.004, (120, 4)))
+    found = {(query, measure): value for query, measure, value in score(noisy, truth)}
+    for watch in truth.watches:
+        if watch.relative or not watch.cells.size:
+            continue
+        change = np.array([_changes(counts[:, cell], watch.delta) for cell in watch.cells])
+        level, scale = watch.thresholds[:, None], change.std(axis=1, keepdims=True)
+        ours = noisy.versions * truth.release.active[:, None]
+        guess = np.array([_changes(ours[:, cell], watch.delta) for cell in watch.cells])
+        auc = metrics.roc_auc_score((change >= level).ravel(), ((guess - level) / scale).ravel())
+        assert found[watch.query, "auc_pooled"] == pytest.approx(auc)
+        plain = metrics.roc_auc_score((change >= level).ravel(), (guess - level).ravel())
+        assert plain != pytest.approx(auc, abs=1e-3)
+
+
+def _changes(counts, delta):
+    sums = np.convolve(counts, np.ones(delta), "valid")
+    return sums[delta:] - sums[:-delta]
+
+
 def test_a_release_of_all_users_is_scored_on_the_truths_scale():
     """With private presence frequencies are shares of all users; what is asked of them stays the same."""
     rng = np.random.default_rng(0)

@@ -3,9 +3,11 @@ import pytest
 from scipy import stats
 
 from mtsp_ldp import Stream, privacy_spend, simulate
+from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
 from mtsp_ldp.oracle import GRR, OUE, choose_oracle
+from mtsp_ldp.postprocess import refine
 from mtsp_ldp.survey import Answer
 
 RNG = np.random.default_rng(2)
@@ -64,6 +66,35 @@ def test_a_minimum_share_refuses_scraps():
     large = simulate(STREAM, "lbd", epsilon=5.0, window=10, minimum_share=0.1).trace["share_2"].to_numpy()
     assert (small[small > 0] < 0.1).any()
     assert (large[large > 0] >= 0.1 - 1e-9).all()
+
+
+def test_shrunken_allocation_publishes_only_above_the_noise_of_what_is_left():
+    """Planned with half of the window, but only a quarter is left, whose noise is above the dissimilarity."""
+
+    def variance(share):
+        return 0.2 if share >= FULL // 2 else 2.0
+
+    chosen = {}
+    for shrunk in (True, False):
+        allocation = OptimalAllocation(4, shrunk=shrunk)
+        allocation.choose(0, 0.0, 0.0, variance)
+        allocation.record(0, FULL // 4)
+        chosen[shrunk] = allocation.choose(1, 1.0, 0.0, variance)
+    assert chosen == {True: (1, 0), False: (1, FULL // 4)}
+
+
+@pytest.mark.parametrize("name", ["mtsp_budget", "mtsp_population"])
+def test_consistency_changes_what_is_released_and_no_decision(name):
+    rng = np.random.default_rng(3)
+    data = Stream.from_counts(rng.integers(0, 4000, (60, 9)))
+    raw, consistent = (
+        simulate(data, name, epsilon=2.0, window=8, consistency=value) for value in (False, True)
+    )
+    assert raw.trace.equals(consistent.trace)
+    assert raw.trace["published"].sum() > 5
+    assert not np.allclose(raw.versions[1:], consistent.versions[1:])
+    refined = refine(raw.tree, raw.versions[1:], raw.variances[1:])
+    np.testing.assert_allclose(consistent.versions[1:], refined, atol=1e-12)
 
 
 def test_shrunken_allocation_is_silent_on_noise():

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.expectation import Expectation
@@ -79,6 +80,20 @@ def test_it_picks_what_simulations_say(stream, epsilon, window, best):
         assert row["high"] == pytest.approx(
             row["mse"] * np.exp(2.776445 * row["standard_error"] / row["mse"])
         )
+
+
+def test_a_simulated_error_has_the_standard_error_of_its_mean():
+    stream = growing(5000, 30)
+    (row,) = (
+        raw(advise(stream, [2.0], [10], no_options, repetitions=3, seed=5)).filter(mechanism="lba").to_dicts()
+    )
+    runs = [
+        simulate(stream, "lba", epsilon=2.0, window=10, seed=5, repetition=repetition)
+        for repetition in range(3)
+    ]
+    errors = [((run.frequencies - stream.frequencies) ** 2).mean() for run in runs]
+    assert row["mse"] == pytest.approx(np.mean(errors))
+    assert row["standard_error"] == pytest.approx(stats.sem(errors))
 
 
 @pytest.mark.parametrize("stream", [jumping(50), panel(50)])

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize
 
 from mtsp_ldp import Stream, queries, simulate
-from mtsp_ldp.postprocess import make_consistent, project_on_simplex
+from mtsp_ldp.postprocess import make_consistent, project_on_simplex, refine
 from mtsp_ldp.release import Release
 from mtsp_ldp.tree import BinaryTree
 
@@ -26,6 +26,14 @@ def test_projection_is_the_nearest_probability_vector():
         )
         np.testing.assert_allclose(got, found.x, atol=1e-4)
     np.testing.assert_allclose(project_on_simplex(np.zeros((1, 4))), 0.25)
+
+
+def test_a_tree_is_projected_with_its_own_variances():
+    release = simulate(STREAM, "mtsp_population", epsilon=2.0, window=5)
+    tree, versions = release.tree, release.versions
+    np.testing.assert_allclose(release.simplex().versions, refine(tree, versions, release.variances))
+    alike = refine(tree, versions, np.ones_like(release.variances))
+    assert not np.allclose(release.simplex().versions, alike)
 
 
 @pytest.mark.parametrize("d", [2, 4, 5, 7])
