@@ -15,7 +15,9 @@ SNAKEMAKE := $(BIN)/python -m snakemake --cores $(CORES) --config experiment=$(E
 
 report: .venv/ready
 	$(SNAKEMAKE)
-	$(SNAKEMAKE) --report reports/$(EXPERIMENT)/snakemake.html
+	@# Snakemake warns of coroutines of its own that it never awaits
+	$(BIN)/python -W ignore::RuntimeWarning -m snakemake --cores $(CORES) --config experiment=$(EXPERIMENT) \
+	  --report reports/$(EXPERIMENT)/snakemake.html
 	@echo "The report is $$PWD/reports/$(EXPERIMENT)/index.html"
 
 .venv/ready: requirements.lock pyproject.toml
