@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mtsp_ldp.datasets import spool
 from mtsp_ldp.datasets.assembly import Rules, assemble
-from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.datasets.base import configured, fate
 from mtsp_ldp.datasets.domain import Labels, Squares
 from mtsp_ldp.datasets.moments import read
 from mtsp_ldp.datasets.slots import Slots
@@ -247,7 +247,7 @@ CUSTOM = {
 }
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "times"])
+@pytest.mark.parametrize("kind", ["csv", "CSV", "csv.gz", "parquet", "times"])
 def test_a_file_of_ones_own(tmp_path, kind):
     table = pl.DataFrame(
         {
@@ -262,8 +262,8 @@ def test_a_file_of_ones_own(tmp_path, kind):
             ],
         }
     )
-    if kind == "csv":
-        table.write_csv(tmp_path / "a.csv")
+    if kind in ("csv", "CSV"):
+        table.write_csv(tmp_path / f"a.{kind}")
     elif kind == "csv.gz":
         import gzip
 
@@ -277,6 +277,13 @@ def test_a_file_of_ones_own(tmp_path, kind):
     assert stream.facts["rows_by_reason"] == {"kept": 2, "out_of_box": 1, "unparsable": 1}
     assert stream.counts.sum(axis=1).tolist() == [1, 1]
     assert stream.facts["box"] == [0, 0, 2, 2]
+
+
+def test_what_became_of_records_is_told_with_a_warning_where_most_are_of_no_use():
+    told = {"rows": 1000, "rows_by_reason": {"kept": 490, "superseded_in_slot": 10, "unparsable": 500}}
+    assert fate(told) == "Of 1,000 records: kept 490, superseded in slot 10, unparsable 500"
+    told["rows_by_reason"] |= {"kept": 489, "out_of_box": 1}
+    assert fate(told).endswith("out of box 1; WARNING: most have no readable place")
 
 
 def test_cells_by_name_keep_their_order(tmp_path):

@@ -14,14 +14,14 @@ ARCHIVES = (".zip", ".gz")
 def matches(name: str, patterns: Sequence[str]) -> bool:
     """Whether the last part of a path, without the suffix of an archive, is like one of the patterns.
 
-    Nothing hidden is, nor what one system's archiver adds for itself.
+    Whatever its case. Nothing hidden is, nor what one system's archiver adds for itself.
     """
     if any(part.startswith((".", "__MACOSX")) for part in name.split("/") if part not in (".", "..")):
         return False
     last = name.rpartition("/")[2]
     for suffix in ARCHIVES:
         last = last.removesuffix(suffix)
-    return any(fnmatch.fnmatchcase(last, pattern) for pattern in patterns)
+    return any(fnmatch.fnmatchcase(last.lower(), pattern.lower()) for pattern in patterns)
 
 
 def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:

@@ -102,7 +102,7 @@ class Custom(Traces):
 
     def _read(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         wanted = list(self.columns.values())
-        if not name.endswith(".parquet"):
+        if not name.lower().endswith(".parquet"):
             yield from delimited(file, None, name=name, wanted=wanted, separator=self.separator, quote='"')
             return
         if not Path(name).exists():
