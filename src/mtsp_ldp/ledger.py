@@ -64,7 +64,7 @@ class WindowLedger:
             If the share is not a positive whole number of units, if time runs backwards, or if the
             window would overflow.
         """
-        if isinstance(share, bool) or not isinstance(share, int) or share <= 0:
+        if type(share) is not int or share <= 0:  # no kind of one's own, which might compare as it likes
             raise PrivacyError(f"share={share!r}: a positive whole number of 2^-40")
         left = self.remaining(t)
         if share > left:

@@ -132,8 +132,10 @@ class Population(ABC):
         PrivacyError
             If the window would overflow. No report exists then, and the state is as before.
         """
-        kinds = {(type(question), question.cells) for question in questions}
-        if kinds != {(Question, self.d)}:  # a mechanism's own kind might see the truth
+        questions = list(
+            questions
+        )  # looked at once: a mechanism's own kind of list or question might see the truth
+        if not questions or any(type(one) is not Question or one.cells != self.d for one in questions):
             raise ValueError(f"questions: at least one, each a Question over all {self.d} cells")
         self._ledger.check(t, share)  # refused even if nobody would answer it
         if t != self._now:

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -11,17 +11,17 @@ import polars as pl
 
 from mtsp_ldp.division import DIVISIONS
 from mtsp_ldp.ledger import FULL, PrivacyError
-from mtsp_ldp.mechanisms.base import Entry, Initial, Setting, Step, one_of
+from mtsp_ldp.mechanisms.base import Entry, Initial, Mechanism, Setting, Step, one_of
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.oracle import FloatArray, OracleKind
-from mtsp_ldp.population import Witness
+from mtsp_ldp.population import Population, Witness
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.simulated import Presence, populate
 from mtsp_ldp.spending import WindowSpend
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import NoiseKind
-from mtsp_ldp.tree import binary_tree
+from mtsp_ldp.tree import BinaryTree, binary_tree
 
 COMMON = {
     "initial": get_args(Initial),
@@ -105,55 +105,71 @@ def _run(
     server = entry.kind(Setting(stream.d, window, division, own_coins, **common), **own)
     active = [population.active(t) for t in range(stream.length)]
     tree = binary_tree(stream.d) if server.tree else None
-    steps: list[Step] = []
-    versions = [server.initial()]
-    # before the first publication nothing is known: the cells count alike
-    variances = [] if tree is None else [tree.cells]
-    for t, n in enumerate(active):
-        before = population.spent
-        try:
-            step = server.step(t, n, partial(population.survey, t))
-        except PrivacyError as error:
-            raise PrivacyError(f"{mechanism}: {error}") from None
-        if fault := _fault(step, population.spent - before, versions[0].shape):
-            raise ValueError(f"{mechanism}: t={t}: {fault}")
-        steps.append(step)
-        if step.published is not None:  # copied, for a mechanism may go on writing to its arrays
-            versions.append(np.array(step.published))
-        if step.variance is not None:
-            variances.append(np.array(step.variance))
+    steps, versions, variances = _played(server, population, active, mechanism, tree)
     return Release(
-        versions=_finite(np.array(versions, dtype=np.float64), steps, mechanism),
+        versions=versions,
         which=np.cumsum([step.published is not None for step in steps]),
         active=np.array(active),
         trace=_traced(steps, active),
         tree=tree,
-        variances=None if tree is None else np.array(variances, dtype=np.float64),
+        variances=variances,
         of_all_users=options.get("presence") == "private",
     )
 
 
-def _fault(step: object, spent: int, shape: tuple[int, ...]) -> str | None:
-    """What is wrong with a mechanism's word on one timestamp; None if nothing is."""
-    if not isinstance(step, Step):
-        return f"step returned {type(step).__name__}, no Step"
-    if step.share_1 + step.share_2 != spent:
-        said = (step.share_1 + step.share_2) / FULL
-        return f"its Step says that {said:.6g} of the window was spent, and {spent / FULL:.6g} was"
-    if step.published is not None and getattr(step.published, "shape", None) != shape:
-        return f"published {np.shape(step.published)} values, not {shape}"
-    return None
+def _played(
+    server: Mechanism, population: Population, active: Sequence[int], mechanism: str, tree: BinaryTree | None
+) -> tuple[list[Step], FloatArray, FloatArray | None]:
+    """Every step of a mechanism, checked; what it released, the initial release first; trees' variances.
+
+    Releases are copied, for a mechanism may go on writing to its arrays.
+    """
+    shape = (population.d if tree is None else tree.size,)
+    steps: list[Step] = []
+    versions = [np.array(server.initial())]
+    # before the first publication nothing is known: the cells count alike
+    variances = [np.asarray(tree.cells, dtype=np.float64)] if tree is not None else []
+    if versions[0].shape != shape:
+        raise ValueError(f"{mechanism}: its initial release has shape {versions[0].shape}, not {shape}")
+    before = 0
+    for t, n in enumerate(active):
+        try:
+            step = server.step(t, n, partial(population.survey, t))
+        except PrivacyError as error:
+            raise PrivacyError(f"{mechanism}: {error}") from None
+        if not isinstance(step, Step):
+            raise ValueError(f"{mechanism}: t={t}: step returned {type(step).__name__}, no Step")
+        spent = population.spent
+        if step.share_1 + step.share_2 != spent - before:
+            said, was = (step.share_1 + step.share_2) / FULL, (spent - before) / FULL
+            told = f"its Step says that {said:.6g} of the window was spent, and {was:.6g} was"
+            raise ValueError(f"{mechanism}: t={t}: {told}")
+        before = spent
+        steps.append(step)
+        if step.published is not None:
+            versions.append(np.array(step.published))
+            if tree is not None:
+                variances.append(np.array(step.variance))
+            if versions[-1].shape != shape or (tree is not None and variances[-1].shape != shape):
+                raise ValueError(f"{mechanism}: t={t}: published {_shapes(step)}, not of shape {shape}")
+    found = [_finite(np.array(kept, dtype=np.float64), steps, mechanism) for kept in (versions, variances)]
+    return steps, found[0], found[1] if server.tree else None
 
 
-def _finite(versions: FloatArray, steps: list[Step], mechanism: str) -> FloatArray:
-    """The versions, if all of them can be scored."""
-    wrong = ~np.isfinite(versions)
+def _shapes(step: Step) -> str:
+    return f"values of shape {np.shape(step.published)} and variances of shape {np.shape(step.variance)}"  # type: ignore[arg-type]
+
+
+def _finite(values: FloatArray, steps: list[Step], mechanism: str) -> FloatArray:
+    """What was published and its variances, if all of them are numbers."""
+    wrong = ~np.isfinite(values)
     if wrong.any():
         version = int(wrong.any(axis=1).argmax())
-        t = [t for t, step in enumerate(steps) if step.published is not None][version - 1]
-        many = f"{wrong[version].sum()} of {versions.shape[1]}"
-        raise ValueError(f"{mechanism}: t={t}: {many} published values are not finite")
-    return versions
+        when = [t for t, step in enumerate(steps) if step.published is not None]
+        at = f"t={when[version - 1]}" if version else "its initial release"
+        many = f"{wrong[version].sum()} of {values.shape[1]}"
+        raise ValueError(f"{mechanism}: {at}: {many} values, or their variances, are not finite")
+    return values
 
 
 def _traced(steps: list[Step], active: list[int]) -> pl.DataFrame:
@@ -215,7 +231,7 @@ def check_options(entry: Entry, options: Mapping[str, Any], window: int | None =
     own = {name: value for name, value in options.items() if name not in COMMON}
     for name, value in own.items():
         kinds = _KINDS.get(type(parameters[name].default))
-        if kinds and type(value) not in kinds:
+        if kinds and (not isinstance(value, kinds) or isinstance(value, bool) != (bool in kinds)):
             raise ValueError(f"{entry.name}.{name}={value!r}: {kinds[0].__name__}, as its default")
     if window is not None:
         division = DIVISIONS[entry.division](1.0)

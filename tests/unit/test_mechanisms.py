@@ -19,8 +19,8 @@ SHARE = FULL // WINDOW
 def run(monkeypatch):
     """Simulate a mechanism that is nothing but a step."""
 
-    def simulated(step, tree=False):
-        entry = Entry("own", type("Own", (Mechanism,), {"step": step, "tree": tree}), "population")
+    def simulated(step, **members):
+        entry = Entry("own", type("Own", (Mechanism,), {"step": step, **members}), "population")
         monkeypatch.setattr(simulation, "find", lambda name: entry if name == "own" else find(name))
         return simulate(STREAM, "own", epsilon=4.0, window=WINDOW)
 
@@ -47,7 +47,7 @@ WRONG = {
     "estimates": (lambda survey: ask(survey), "own: t=0: step returned ndarray, no Step"),
     "shape": (
         lambda survey: Step(published=ask(survey)[:-1], share_2=SHARE),
-        r"own: t=0: published \(3,\) values, not \(4,\)",
+        r"own: t=0: published values of shape \(3,\) and .*, not of shape \(4,\)",
     ),
     "silent about its spending": (
         lambda survey: Step(published=ask(survey)),
@@ -75,8 +75,36 @@ def test_what_is_no_number_is_refused(run):
         estimates[1] = np.nan if t == 7 else estimates[1]
         return Step(published=estimates, share_2=SHARE)
 
-    with pytest.raises(ValueError, match="own: t=7: 1 of 4 published values are not finite"):
+    with pytest.raises(ValueError, match="own: t=7: 1 of 4 values, or their variances, are not finite"):
         run(step)
+
+
+@pytest.mark.parametrize(
+    ("variance", "message"),
+    [
+        (None, r"own: t=0: .* variances of shape \(\), not of shape \(7,\)"),
+        (np.ones(4), r"own: t=0: .* variances of shape \(4,\), not of shape \(7,\)"),
+        (np.full(7, np.inf), "own: t=0: 7 of 7 values, or their variances, are not finite"),
+    ],
+)
+def test_a_tree_comes_with_its_variances(run, variance, message):
+    def step(self, t, n, survey):
+        ask(survey)
+        return Step(published=np.ones(7), variance=variance, share_2=SHARE)
+
+    with pytest.raises(ValueError, match=message):
+        run(step, initial=lambda self: np.ones(7), tree=True)
+    with pytest.raises(ValueError, match=r"own: its initial release has shape \(4,\), not \(7,\)"):
+        run(step, tree=True)
+
+
+def test_options_may_be_numbers_of_any_kind():
+    given = {"minimum_share": np.float64(0.1)}
+    simulate(STREAM, "mtsp_population", epsilon=1.0, window=5, **given)
+    with pytest.raises(ValueError, match=r"mtsp_population\.minimum_share=True: float, as its default"):
+        simulate(STREAM, "mtsp_population", epsilon=1.0, window=5, minimum_share=True)
+    with pytest.raises(ValueError, match=r"mtsp_population\.consistency=1: bool, as its default"):
+        simulate(STREAM, "mtsp_population", epsilon=1.0, window=5, consistency=1)
 
 
 def test_asking_once_too_often_is_refused_in_its_name(run):

@@ -97,7 +97,28 @@ def test_a_question_of_a_mechanisms_own_kind_sees_no_counts():
     population = door(COUNTS)
     with pytest.raises(ValueError, match="each a Question over all 3 cells"):
         population.survey(0, [CELLS, Curious([0, 0, 1])], FULL)
+
+    class Changing(list):
+        asked = 0
+
+        def __iter__(self):
+            self.asked += 1
+            return iter([CELLS] if self.asked == 1 else [Curious([0, 0, 1])])
+
+    assert population.survey(0, Changing(), FULL // 4) is not None
     assert seen == []
+    assert population.spent == FULL // 4
+
+
+def test_a_share_of_a_mechanisms_own_kind_is_refused():
+    class Small(int):
+        def __gt__(self, other):
+            return False
+
+    population = door(COUNTS)
+    for share in (Small(FULL), True, 1.0, np.int64(5)):
+        with pytest.raises(PrivacyError, match="a positive whole number"):
+            population.survey(0, [CELLS], share)
     assert population.spent == 0
 
 
