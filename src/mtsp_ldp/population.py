@@ -132,9 +132,8 @@ class Population(ABC):
         PrivacyError
             If the window would overflow. No report exists then, and the state is as before.
         """
-        questions = list(
-            questions
-        )  # looked at once: a mechanism's own kind of list or question might see the truth
+        # a list of our own, of questions of our kind: a mechanism's own might see the truth
+        questions = list(questions)
         if not questions or any(type(one) is not Question or one.cells != self.d for one in questions):
             raise ValueError(f"questions: at least one, each a Question over all {self.d} cells")
         self._ledger.check(t, share)  # refused even if nobody would answer it

@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 from mtsp_ldp import Stream, simulate
+from mtsp_ldp.division import BudgetDivision
+from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.oracle import OUE
 from mtsp_ldp.protocol import Client, Refusal, Report, Request, Server, WireError
@@ -121,6 +123,71 @@ def test_a_ledger_survives_the_phone(tmp_path):
     last.answer(request(WINDOW, 0.7))
     with pytest.raises(ValueError, match="kept on the terms"):
         Client(7, D, 2 * EPSILON, WINDOW, ledger=path)
+
+
+def test_two_programs_on_one_ledger_spend_once(tmp_path):
+    first, second = (client(ledger=tmp_path / "ledger.json") for _ in range(2))
+    first.answer(request(0, 0.7))
+    with pytest.raises(Refusal, match=r"the window would spend 1\.1 of 1"):
+        second.answer(request(0, 0.4))
+    second.answer(request(0, 0.3))
+    first.turn(9, 3)
+    first.answer(request(9, 0.1))
+    with pytest.raises(Refusal, match="t=0: it is t=9 here"):
+        second.answer(request(0, 1e-9))
+
+
+def test_what_is_beyond_the_budget_is_refused_however_small():
+    made = client()
+    made.answer(request(0, EPSILON))
+    for epsilon in (1e-12, 1e-17, 1e-100, 5e-324):
+        with pytest.raises(Refusal, match="window would spend"):
+            made.answer(request(0, epsilon))
+    # shares of a window that sum to all of it fit, as the server rounds them
+    division = BudgetDivision(0.3)
+    made = Client(0, D, 0.3, WINDOW)
+    for t, share in enumerate([FULL // 3, FULL // 3, FULL - 2 * (FULL // 3)]):
+        made.turn(t, 1)
+        made.answer(request(t, division.report_epsilon(share)))
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "",
+        "{",
+        "{}",
+        "[3]",
+        '{"terms": {}, "now": 0, "spent": [[3]]}',
+        '{"terms": {}, "now": 0, "spent": [[3, NaN]]}',
+        '{"terms": {}, "now": 0, "spent": [[3, -100]]}',
+        '{"terms": {}, "now": null, "spent": []}',
+    ],
+)
+def test_a_damaged_ledger_is_refused_by_name(tmp_path, kept):
+    path = tmp_path / "ledger.json"
+    path.write_text(kept)
+    with pytest.raises(ValueError, match=rf"{path}: no whole ledger \(.*\); restore it"):
+        Client(7, D, EPSILON, WINDOW, ledger=path)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    made = Client(7, np.int64(D), np.float64(EPSILON), np.int32(WINDOW), ledger=tmp_path / "ledger.json")
+    made.turn(np.int64(3), np.int64(1))
+    made.answer(request(3))
+    again = Client(7, D, EPSILON, WINDOW, ledger=tmp_path / "ledger.json")
+    again.turn(3, 1)
+    with pytest.raises(Refusal, match="window would spend"):
+        again.answer(request(3, 1e-9))
+
+
+def test_what_does_not_fit_a_request_is_refused_before_anybody_is_asked():
+    with pytest.raises(ValueError, match="d=70000: 1 to 65535 cells"):
+        Server("lpu", 70_000, 5, epsilon=1.0, window=2, seed=0)
+    server = Server("lpu", D, 5, epsilon=1.0, window=2, seed=0)
+    with pytest.raises(ValueError, match="t=2147483648: at most 2147483647"):
+        server.step(2**31, [0, 1], lambda requests: [])
+    assert server.fleet.spent == 0
 
 
 def test_what_is_spent_stands_in_the_ledger_before_the_report_exists(tmp_path):

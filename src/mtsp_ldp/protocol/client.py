@@ -1,9 +1,11 @@
 """What runs on a phone. It trusts no server: its clock, its ledger and its random numbers are its own."""
 
+import fcntl
 import json
 import math
 import random
-from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,8 @@ class SystemNoise:
 class Client:
     """One user: her clock, her cell, her window ledger, her answers.
 
-    Whether she answers depends on what she is asked, on her clock and on her ledger; never on her cell. A
-    refusal changes nothing.
+    Whether she answers depends on what she is asked, on her clock, on her ledger and on whether she is active
+    (which is public); never on her cell. A refusal changes nothing.
 
     Parameters
     ----------
@@ -55,12 +57,12 @@ class Client:
         Random numbers; the operating system's by default. A seeded generator is for tests only.
     ledger
         A file of hers in which each spending stands before its report exists, so that a phone that starts
-        anew has forgotten nothing. None keeps it in memory only.
+        anew, or two programs on it, have forgotten nothing. None keeps it in memory only.
 
     Raises
     ------
     ValueError
-        For terms that bind nobody, or a ledger that was kept on other terms.
+        For terms that bind nobody, or a ledger that is damaged or was kept on other terms.
     """
 
     def __init__(
@@ -78,18 +80,13 @@ class Client:
                 "budget above 0 and at least one timestamp"
             )
         self.reporter = reporter
-        self._terms = {"cells": cells, "epsilon": epsilon, "window": window}
+        self._cells, self._epsilon, self._window = int(cells), float(epsilon), int(window)
         self._noise: Any = SystemNoise() if noise is None else noise
         self._ledger = ledger
-        self._spent: deque[tuple[int, float]] = deque()
+        self._spent: list[tuple[int, float]] = []
         self._now = -1
         self._cell: int | None = None
-        if ledger is not None and ledger.exists():
-            kept = json.loads(ledger.read_text())
-            if kept["terms"] != self._terms:
-                raise ValueError(f"{ledger}: kept on the terms {kept['terms']}, not {self._terms}")
-            self._now = kept["now"]
-            self._spent.extend((t, spent) for t, spent in kept["spent"])
+        self._recall()
 
     def turn(self, t: int, cell: int | None) -> None:
         """By her own clock it is timestamp t now, and she is in a cell (None: inactive).
@@ -103,9 +100,9 @@ class Client:
         """
         if t < self._now:
             raise ValueError(f"t={t}: already at t={self._now}")
-        if cell is not None and not 0 <= cell < self._terms["cells"]:
-            raise ValueError(f"cell={cell!r}: 0 to {self._terms['cells'] - 1}, or None")
-        self._now, self._cell = t, cell
+        if cell is not None and not 0 <= cell < self._cells:
+            raise ValueError(f"cell={cell!r}: 0 to {self._cells - 1}, or None")
+        self._now, self._cell = int(t), cell
 
     def answer(self, raw: bytes) -> bytes:
         """One perturbed report.
@@ -121,25 +118,57 @@ class Client:
         request = Request.decode(raw)
         if self._cell is None:
             raise Refusal(f"reporter {self.reporter} is inactive")
-        if request.t != self._now:
-            raise Refusal(f"t={request.t}: it is t={self._now} here")
-        if request.question.cells != self._terms["cells"]:
-            raise Refusal(f"{request.question.cells} cells: {self._terms['cells']} were agreed upon")
-        while self._spent and self._spent[0][0] <= self._now - self._terms["window"]:
-            self._spent.popleft()
-        total = math.fsum([*(spent for _, spent in self._spent), request.epsilon])
-        if total > self._terms["epsilon"]:
-            budget = self._terms["epsilon"]
-            raise Refusal(f"t={request.t}: the window would spend {total:.6g} of {budget:.6g}")
-        # spent before the report exists
-        self._spent.append((request.t, request.epsilon))
-        self._keep()
+        if request.question.cells != self._cells:
+            raise Refusal(f"{request.question.cells} cells: {self._cells} were agreed upon")
+        with self._held():
+            if request.t != self._now:
+                raise Refusal(f"t={request.t}: it is t={self._now} here")
+            self._spend(request.epsilon)
         group = request.question.labels[self._cell]
         bits = request.make_oracle().perturb([group], request.question.groups, self._noise)[0]
         return Report(request.t, fingerprint(raw), self.reporter, bits).encode()
 
-    def _keep(self) -> None:
+    def _spend(self, epsilon: float) -> None:
+        """Spend now, or refuse."""
+        recent = [(t, spent) for t, spent in self._spent if t > self._now - self._window]
+        # exact in sign: whatever is small beyond what is left is refused too
+        if not math.fsum([-self._epsilon, *(spent for _, spent in recent), epsilon]) <= 0:
+            total = math.fsum([*(spent for _, spent in recent), epsilon])
+            raise Refusal(f"t={self._now}: the window would spend {total:.6g} of {self._epsilon:.6g}")
+        self._spent = [*recent, (self._now, epsilon)]
         if self._ledger is not None:
-            kept = {"terms": self._terms, "now": self._now, "spent": list(self._spent)}
+            kept = {"terms": self._terms, "now": self._now, "spent": self._spent}
             with written_whole(self._ledger, durable=True) as partial:
                 partial.write_text(json.dumps(kept))
+
+    @property
+    def _terms(self) -> dict[str, float]:
+        return {"cells": self._cells, "epsilon": self._epsilon, "window": self._window}
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """The ledger as it is on file now, and nobody else's meanwhile."""
+        if self._ledger is None:
+            yield
+            return
+        self._ledger.parent.mkdir(parents=True, exist_ok=True)
+        with self._ledger.with_name(f".{self._ledger.name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._recall()
+            yield
+
+    def _recall(self) -> None:
+        """Take up what is on file; time does not run back to before it."""
+        if self._ledger is None or not self._ledger.exists():
+            return
+        try:
+            kept = json.loads(self._ledger.read_text())
+            now, spent = int(kept["now"]), [(int(t), float(each)) for t, each in kept["spent"]]
+            sound = all(math.isfinite(each) and each > 0 for _, each in spent)
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(f"{self._ledger}: no whole ledger ({error!r}); restore it") from None
+        if not sound:
+            raise ValueError(f"{self._ledger}: no whole ledger (a spending is not above 0); restore it")
+        if kept["terms"] != self._terms:
+            raise ValueError(f"{self._ledger}: kept on the terms {kept['terms']}, not {self._terms}")
+        self._now, self._spent = max(self._now, now), spent

@@ -19,13 +19,15 @@ from mtsp_ldp.mechanisms.base import Setting
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.oracle import FloatArray, IntArray, Oracle
 from mtsp_ldp.population import Population, _Asked, answer_from, group_sizes
-from mtsp_ldp.protocol.wire import Report, Request, WireError, fingerprint, report_size
+from mtsp_ldp.protocol.wire import MOST_CELLS, Report, Request, WireError, fingerprint, report_size
 from mtsp_ldp.survey import Answer, Question
 from mtsp_ldp.tree import binary_tree
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
 """Delivers a request to each reporter, and whatever bytes come back, in any order."""
 STATE = 3
+LAST = 2**31 - 1
+"""The last timestamp that a ledger of reporters can hold."""
 
 
 class Fleet(Population):
@@ -176,6 +178,8 @@ class Server:
         state: Path | None = None,
         **options: Any,
     ) -> None:
+        if not 1 <= d <= MOST_CELLS:
+            raise ValueError(f"d={d!r}: 1 to {MOST_CELLS} cells fit into a request")
         entry = find(mechanism)
         coins = np.random.default_rng(seed)
         (own,) = coins.spawn(1)
@@ -204,6 +208,8 @@ class Server:
         """
         if t <= self._t:
             raise ValueError(f"t={t}: already at t={self._t}")
+        if t > LAST:
+            raise ValueError(f"t={t}: at most {LAST}")
         self._t = t
         self.fleet.roll_call(active)
         self.fleet.transport = transport

@@ -19,6 +19,7 @@ from mtsp_ldp.oracle import GRR, OUE, Oracle
 from mtsp_ldp.survey import Question
 
 VERSION = 2
+MOST_CELLS = 2**16 - 1
 _REQUEST = struct.Struct(">2sBBIIdH")
 _REPORT = struct.Struct(">2sBBIIQH")
 _ORACLES = ("oue", "grr")
