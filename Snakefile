@@ -20,6 +20,7 @@ from snakemake.utils import min_version
 from mtsp_ldp import experiment as grid
 from mtsp_ldp import catalog, composition, provenance
 from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.stages.prepared import made_of
 from mtsp_ldp.workspace import clear_stale_locks, forgive_the_future
 
 min_version("9.19")
@@ -35,7 +36,7 @@ try:
     E = grid.load_experiment(str(overrides.pop("experiment", "default")), overrides)
     grid.check_sources(E, Path("data"), permission)
     # what is asked for is not known here, but on the command line
-    if not {"streams", "fetch_all"} & set(sys.argv):
+    if not any(word.endswith(("streams", "fetch_all")) for word in sys.argv[1:]):
         grid.check_windows(E, Path("data"))
 except ValueError as error:
     raise WorkflowError(str(error)) from None
@@ -81,7 +82,7 @@ onstart:
 
 onsuccess:
     pages = {E.name: Path(REPORT) / "index.html"}
-    if "streams" in sys.argv:
+    if any(word.endswith("streams") for word in sys.argv[1:]):
         pages = {name: Path(f"reports/streams/{name}.html") for name in E.dataset}
     for name, page in pages.items():
         print(

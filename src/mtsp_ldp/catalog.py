@@ -16,8 +16,11 @@ def dataset_names() -> list[str]:
 def dataset_config(name: str) -> dict[str, Any]:
     """The config of a data set: its yaml's, over that of the one in its defaults."""
     config = dict(read_choice("dataset", name))
-    for base in config.pop("defaults", []):
-        config = {**dataset_config(base), **config}
+    bases, others = config.pop("defaults", []), {*dataset_names(), "_self_"} - {name}
+    if not isinstance(bases, list) or not set(map(str, bases)) <= others:
+        raise ConfigError(f"config/dataset/{name}.yaml: defaults: {bases!r}: a list of other data sets")
+    for base in bases:
+        config = {**(dataset_config(base) if base != "_self_" else {}), **config}
     return config
 
 

@@ -26,9 +26,10 @@ def read_yaml(path: Path) -> Any:
     """A yaml file, read once."""
     try:
         return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise ConfigError(f"config/{path.relative_to(CONFIG)}: {line}{error.problem}") from None
+    except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        told = f"line {mark.line + 1}: {error.problem}" if mark else _in_one_line(str(error))  # type: ignore[union-attr]
+        raise ConfigError(f"config/{path.relative_to(CONFIG)}: {told}") from None
 
 
 def read_choice(group: str, name: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """From records to rows: slots on clocks, what is dropped and why, whatever the order and the batches."""
 
+import gzip
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import count
@@ -265,8 +266,6 @@ def test_a_file_of_ones_own(tmp_path, kind):
     if kind in ("csv", "CSV"):
         table.write_csv(tmp_path / f"a.{kind}")
     elif kind == "csv.gz":
-        import gzip
-
         (tmp_path / "a.csv.gz").write_bytes(gzip.compress(table.write_csv().encode()))
     elif kind == "parquet":
         table.write_parquet(tmp_path / "a.parquet")
@@ -277,6 +276,39 @@ def test_a_file_of_ones_own(tmp_path, kind):
     assert stream.facts["rows_by_reason"] == {"kept": 2, "out_of_box": 1, "unparsable": 1}
     assert stream.counts.sum(axis=1).tolist() == [1, 1]
     assert stream.facts["box"] == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.parquet", b""),
+        ("a.csv.gz", b"phone,when"),
+        ("a.csv.gz", gzip.compress(b"phone,when,lon,lat\n" * 99)[:-9]),
+        ("a.csv.zip", b"phone,when"),
+    ],
+)
+def test_a_damaged_file_of_ones_own_is_named(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"mine: {name}: not a whole file of its kind") as told:
+        configured(CUSTOM).prepare(tmp_path)
+    assert "\n" not in str(told.value)
+
+
+def test_milliseconds_that_are_read_as_seconds_are_told(tmp_path):
+    (tmp_path / "a.csv").write_text("phone,when,lon,lat\nx,1704067200000,0.5,0.5\ny,1704067200000,9,9\n")
+    seconds = {**CUSTOM, "time_format": "unix", "origin": "first"}
+    with pytest.raises(ValueError, match=r"the first record is of 55969-\d\d-\d\d: the reading of times"):
+        configured(seconds).prepare(tmp_path)
+    (tmp_path / "a.csv").write_text("phone,when,lon,lat\ny,1704067200000,9,9\n")
+    with pytest.raises(ValueError, match=r"out_of_box 1 \(as user y, time \+55969-"):
+        configured(seconds).prepare(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["A.CSV", "a.csv.GZ", "A.CSV.GZ"])
+def test_names_may_be_of_any_case(tmp_path, name):
+    rows = b"phone,when,lon,lat\nx,2024-05-01T00:10:00Z,0.5,0.5\n"
+    (tmp_path / name).write_bytes(gzip.compress(rows) if name.lower().endswith("gz") else rows)
+    assert configured(CUSTOM).prepare(tmp_path).counts.sum() == 1
 
 
 def test_what_became_of_records_is_told_with_a_warning_where_most_are_of_no_use():

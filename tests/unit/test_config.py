@@ -60,6 +60,21 @@ WRONG = {
     "title": (DATASET.replace("title: A town\n", ""), "title: missing; custom needs it"),
     "key": (DATASET + "gird: 3\n", "gird: no such key; custom has "),
     "columns": (DATASET.replace("{user: phone, time: when, x: lon, y: lat}", "phone"), "columns='phone': "),
+    "one column twice": (
+        DATASET.replace("y: lat", "y: lon"),
+        "a name of its own for each column",
+    ),
+    "column of a number": (DATASET.replace("y: lat", "y: 3"), "a name of its own for each column"),
+    "cells": (
+        DATASET.replace("x: lon, y: lat", "cell: area") + "cells: north\n",
+        "cells='north': a list of names",
+    ),
+    "itself": (DATASET + "defaults: [town]\n", r"defaults: \['town'\]: a list of other data sets"),
+    "group": (DATASET + "defaults: [{dataset: log}]\n", "defaults: .*: a list of other data sets"),
+    "nothing": (DATASET + "defaults:\n", "defaults: None: a list of other data sets"),
+    "control": (DATASET.replace("A town", "A \x01town"), "special characters are not allowed"),
+    "number": ("5\n", "Invalid loaded object type: int"),
+    "interpolation": (DATASET.replace("A town", "${foo}"), "foo"),
     "separator": (DATASET + "separator: ';;'\n", "separator=';;': one character"),
     "no separator": (DATASET + "separator: ''\n", "separator='': one character"),
     "time": (DATASET + "time_format: isso\n", "time_format='isso': iso, unix, unix_ms, or a strftime form"),
@@ -76,6 +91,20 @@ def test_a_wrong_data_set_is_told(write, fault):
         catalog.load_dataset("town")
     assert "config/dataset/town.yaml: " in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_bytes_that_are_no_text_are_told(write):
+    write("dataset/town.yaml", "")
+    (composition.CONFIG / "dataset/town.yaml").write_bytes("name: café\n".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"config/dataset/town\.yaml: .*utf-8"):
+        catalog.load_dataset("town")
+
+
+def test_a_data_set_takes_the_keys_of_another(write):
+    write("dataset/town.yaml", "defaults: [log, _self_]\nname: town\ntitle: A town\n")
+    town = catalog.dataset_config("town")
+    assert town == {**catalog.dataset_config("log"), "name": "town", "title": "A town"}
+    assert composition.composed("simulate", ["dataset=town"])["dataset"] == town
 
 
 def test_a_stage_refuses_it_too(write):

@@ -30,6 +30,7 @@ rule simulate:
         config=lambda wildcards: json.dumps(
             {
                 "dataset": {"name": wildcards.dataset},
+                "made_of": made_of(catalog.dataset_config(wildcards.dataset)),
                 "mechanism": E.mechanism_config(wildcards.mechanism),
                 "label": wildcards.mechanism,
                 "seed": E.seed,

@@ -18,10 +18,10 @@ def matches(name: str, patterns: Sequence[str]) -> bool:
     """
     if any(part.startswith((".", "__MACOSX")) for part in name.split("/") if part not in (".", "..")):
         return False
-    last = name.rpartition("/")[2]
+    last = name.lower().rpartition("/")[2]
     for suffix in ARCHIVES:
         last = last.removesuffix(suffix)
-    return any(fnmatch.fnmatchcase(last.lower(), pattern.lower()) for pattern in patterns)
+    return any(fnmatch.fnmatchcase(last, pattern.lower()) for pattern in patterns)
 
 
 def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
@@ -34,7 +34,7 @@ def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
 
 
 def _holds(path: Path, patterns: Sequence[str]) -> bool:
-    if path.suffix != ".zip":
+    if path.suffix.lower() != ".zip":
         return False
     try:
         with ZipFile(path) as archive:
@@ -50,14 +50,14 @@ def opened(path: Path, patterns: Sequence[str]) -> Iterator[tuple[str, IO[bytes]
 
 
 def _within(name: str, file: IO[bytes], patterns: Sequence[str]) -> Iterator[tuple[str, IO[bytes]]]:
-    if name.endswith(".zip"):
+    if name.lower().endswith(".zip"):
         with ZipFile(file) as archive:
             for member in sorted(archive.namelist()):
                 if matches(member, patterns):
                     with archive.open(member) as inner:
                         yield from _within(member, inner, patterns)
-    elif name.endswith(".gz"):
+    elif name.lower().endswith(".gz"):
         with GzipFile(fileobj=file) as inner:
-            yield name.removesuffix(".gz"), inner  # type: ignore[misc]
+            yield name[: -len(".gz")], inner  # type: ignore[misc]
     else:
         yield name, file

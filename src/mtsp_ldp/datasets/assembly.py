@@ -17,6 +17,7 @@ from mtsp_ldp.datasets.domain import Domain
 from mtsp_ldp.datasets.slots import Slots
 from mtsp_ldp.datasets.spool import Spool
 
+_NO_YEAR = 253_402_300_800_000_000  # the year 10000 in microseconds
 _READ = ("user", "time", "x", "y", "label")
 WITHIN_SLOT = ("last", "first", "most")
 MOST_COUNTS = 1 << 28
@@ -138,6 +139,9 @@ def assemble(
     if last < 0:
         why = _told(reasons, _shown(refused))
         raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
+    if start >= _NO_YEAR:
+        begin = np.datetime64(start, "us").astype("datetime64[D]")
+        raise ValueError(f"the first record is of {begin}: the reading of times (time_format) is wrong")
     length = slots.length or last + 1
     if length * domain.d > MOST_COUNTS:
         begin = np.datetime64(start, "us").astype("datetime64[s]")
@@ -169,10 +173,11 @@ def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
 
 def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
     """Of each reason a record as it was read; None is what could not be."""
+    clock = pl.col("time").cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S")
     return {
         row.pop("reason"): f" (as {', '.join(f'{name} {value}' for name, value in row.items())})"
         for frame in refused
-        for row in frame.with_columns(pl.col("time").cast(pl.Datetime("us"))).to_dicts()
+        for row in frame.with_columns(clock).to_dicts()
     }
 
 

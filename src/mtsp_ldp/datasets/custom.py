@@ -52,10 +52,15 @@ class Custom(Traces):
         label = f"dataset {self.name!r}"
         if not isinstance(self.columns, Mapping):
             raise ValueError(f"{label}: columns={self.columns!r}: {{role: name}} of each column")
+        names = list(self.columns.values())
+        if not all(isinstance(column, str) for column in names) or len(set(names)) < len(names):
+            raise ValueError(f"{label}: columns={dict(self.columns)!r}: a name of its own for each column")
         given = set(self.columns)
         wanted = [{"user", "time", "x", "y"}, {"user", "time", "cell"}]
         if given not in wanted:
             raise ValueError(f"{label}: columns={sorted(given)}: [user, time, x, y] or [user, time, cell]")
+        if not isinstance(self.cells, list | tuple):
+            raise ValueError(f"{label}: cells={self.cells!r}: a list of names")
         if ("cell" in given) != bool(self.cells):
             raise ValueError(f"{label}: cells: the names of all cells, exactly if there is a column for them")
         if len(set(map(str, self.cells))) < len(self.cells):

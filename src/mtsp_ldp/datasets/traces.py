@@ -3,14 +3,17 @@
 import json
 import os
 import tempfile
+import zlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import IO, Any, ClassVar
+from zipfile import BadZipFile
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -163,8 +166,12 @@ class Traces(Dataset):
 
     def _records(self, files: list[Path]) -> Iterator[pl.DataFrame]:
         for path in files:
-            for name, file in opened(path, self.members):
-                yield from self.records(name, file)
+            try:
+                for name, file in opened(path, self.members):
+                    yield from self.records(name, file)
+            except (pl.exceptions.PolarsError, BadZipFile, BadGzipFile, EOFError, zlib.error) as error:
+                told = " ".join(str(error).split())
+                raise ValueError(f"{path.name}: not a whole file of its kind ({told})") from None
 
     def _origin(self) -> int | None:
         if isinstance(self.origin, int):

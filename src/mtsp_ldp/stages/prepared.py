@@ -23,17 +23,19 @@ def path_of(config: Config) -> Path:
 def prepared(config: Config) -> Stream:
     """The stream of ``dataset``, if it was prepared from the config that the data set has now.
 
+    A workflow's job is told the name alone, and ``made_of`` beside it.
+
     Raises
     ------
     ValueError
-        If it was not; a workflow's job, which is told the name alone, need not be asked.
+        If it was not.
     """
     path, dataset = path_of(config), config["dataset"]
     stream = Stream.read(path)
     known = stream.facts.get("config")
-    if known is not None and set(dataset) != {"name"} and known != made_of(dataset):
+    if known is not None and known != (config.get("made_of") or made_of(dataset)):
         raise ValueError(
             f"{path}: prepared from another config of {dataset['name']} than it has now; run "
-            "mtsp_ldp.stages.prepare with the same dataset.KEY=…, or the workflow"
+            "mtsp_ldp.stages.prepare with the same dataset.KEY=…, or delete it and run the workflow"
         )
     return stream
