@@ -134,7 +134,8 @@ class Population(ABC):
         """
         # a list of our own, of questions of our kind: a mechanism's own might see the truth
         questions = list(questions)
-        if not questions or any(type(one) is not Question or one.cells != self.d for one in questions):
+        strange = [one for one in questions if type(one) is not Question or one.cells != self.d]
+        if strange or not questions:
             raise ValueError(f"questions: at least one, each a Question over all {self.d} cells")
         self._ledger.check(t, share)  # refused even if nobody would answer it
         if t != self._now:

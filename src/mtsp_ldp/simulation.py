@@ -173,15 +173,16 @@ def _finite(values: FloatArray, steps: list[Step], mechanism: str) -> FloatArray
 
 
 def _traced(steps: list[Step], active: list[int]) -> pl.DataFrame:
+    published, _, share_1, share_2, dissimilarity, k = zip(*steps, strict=True)
     return pl.DataFrame(
         {
             "t": np.arange(len(steps), dtype=np.int32),
             "active": active,
-            "share_1": [step.share_1 / FULL for step in steps],
-            "share_2": [step.share_2 / FULL for step in steps],
-            "published": [step.published is not None for step in steps],
-            "dissimilarity": [step.dissimilarity for step in steps],
-            "k": pl.Series([step.k for step in steps], dtype=pl.Int32),
+            "share_1": np.array(share_1) / FULL,
+            "share_2": np.array(share_2) / FULL,
+            "published": [release is not None for release in published],
+            "dissimilarity": np.array(dissimilarity, dtype=np.float64),
+            "k": np.array(k, dtype=np.int32),
         }
     )
 

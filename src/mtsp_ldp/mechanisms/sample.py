@@ -32,15 +32,14 @@ class Sample(Mechanism):
         else:
             raise ValueError(f"phase={phase!r}: random, or a whole number in 0..{window - 1}")
         self._cells = Question(np.arange(setting.d))
+        self._first = FULL * self._phase // window
 
     def _share(self, t: int) -> int:
-        window, phase = self.setting.window, self._phase
-        first = FULL * phase // window
-        if t == 0 and phase:
-            return first
-        if t % window != phase:
+        if t == 0 and self._phase:
+            return self._first
+        if t % self.setting.window != self._phase:
             return 0
-        return FULL - first if t == phase else FULL
+        return FULL - self._first if t == self._phase else FULL
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish at the phase, repeat elsewhere."""
