@@ -168,7 +168,9 @@ def _told(reasons: Mapping[str, int], examples: Mapping[str, str]) -> str:
 def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
     """One record of each reason, the same whatever the order of the records."""
     names = ["reason", *(name for name in _READ if name in refused[0].columns)]
-    return pl.concat([frame.select(names) for frame in refused]).sort(names).unique("reason", keep="first")
+    few = pl.col("user").eq_missing(pl.col("user").min().over("reason"))
+    each = pl.concat([frame.select(names) for frame in refused]).filter(few)
+    return each.sort(names).unique("reason", keep="first")
 
 
 def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
