@@ -5,7 +5,7 @@ A *panel* knows each user's cell at each t; *exchangeable* users are known by th
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import Literal
 
 import numpy as np
@@ -81,12 +81,9 @@ class Simulated(Population):
             everybody = np.concatenate([asked.counts, [asked.absent]])
             sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
             groups = [group[: self.d] for group in deal(everybody, sizes, self._coins)]
-        held = [question.count(group) for question, group in zip(questions, groups, strict=True)]
-        active, ones = self.active(t), self._report(oracles, held, sizes)
-        return [
-            answer_from(oracle, one, size, active)
-            for oracle, one, size in zip(oracles, ones, sizes, strict=True)
-        ]
+        held = list(map(Question.count, questions, groups))
+        ones = self._report(oracles, held, sizes)
+        return list(map(answer_from, oracles, ones, sizes, repeat(self.active(t))))
 
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
         if ranges == [(0, self._reporters)]:
