@@ -13,7 +13,7 @@ from mtsp_ldp import Stream
 from mtsp_ldp.mechanisms.base import Entry, Mechanism
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.report import style
-from mtsp_ldp.report.canvas import Run
+from mtsp_ldp.report.canvas import Run, read_run
 from mtsp_ldp.report.page import as_json
 from mtsp_ldp.report.payload import View, _packed, payload
 from mtsp_ldp.report.style import look
@@ -112,6 +112,18 @@ def test_mechanisms_of_ones_own_look_different(monkeypatch):
     looks = [look(name) for name in [*mechanisms(), *own]]
     assert len({(one.colour, one.marker, one.dash) for one in looks}) == len(looks)
     assert [look(name).dash for name in ("own_0", "own_9", "lbu", "lpu")] == ["--", "-", "--", "-"]
+
+
+@pytest.mark.parametrize("counted", [None, 1000])
+def test_a_run_is_read_as_shares_of_those_who_are_there(tmp_path, counted):
+    """With private presence n_t is unknown, and what is released are shares of all."""
+    stream = Stream.from_counts(np.array([[30, 10], [5, 45]]), 500, facts={"replicate": 2})
+    active = np.full(2, counted) if counted else stream.active * 2
+    released = stream.counts * 2 / active[:, None]
+    pl.DataFrame({"t": [0, 1], "active": active}).write_parquet(tmp_path / "run.trace.parquet")
+    pl.DataFrame({"frequency": released.ravel()}).write_parquet(tmp_path / "run.release.parquet")
+    run = read_run(tmp_path / "run", stream)
+    np.testing.assert_allclose(run.frequencies, [[0.75, 0.25], [0.1, 0.9]])
 
 
 def view(steps, d, mechanisms=("lsp",)):
