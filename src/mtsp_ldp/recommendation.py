@@ -16,6 +16,7 @@ from scipy import stats
 from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
 from mtsp_ldp.measures import SAME, errors
 from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.runs import RELEASES
 from mtsp_ldp.simulation import check_epsilon, check_window, simulate
 from mtsp_ldp.stream import Stream
 
@@ -25,7 +26,6 @@ FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
 """Seconds a step, and a step and cell, of flat and of tree mechanisms, measured on one core."""
 LOOK_UP, START = 1.5e-8, 4e-8
 """Seconds a step and active user of a panel, and a run and reporter of it."""
-RELEASES = ("raw", "simplex")
 SCHEMA = {
     "release": pl.String,
     "mechanism": pl.String,

@@ -71,8 +71,9 @@ def _rows(part: pl.DataFrame) -> tuple[list[list[str]], list[str]]:
 
 def _shown(row: dict[str, Any]) -> str:
     spread = "" if row["standard_error"] is None else f" ± {row['standard_error']:.0e}"
-    open_ = row["method"] != "floor" and not row["wins"]
-    mark = " *" if row["chosen"] else " =" if row["tied"] else " †" if row["loses"] else " ?" if open_ else ""
+    known = "" if row["wins"] or row["method"] == "floor" else " ?"
+    marks = {"chosen": " *", "tied": " =", "loses": " †"}
+    mark = next((sign for flag, sign in marks.items() if row[flag]), known)
     return f"{row['mse']:.2e}{spread}{mark}"
 
 
