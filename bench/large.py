@@ -56,7 +56,7 @@ def run(*, toy: bool = False) -> list[Finding]:
         rows = f"a panel of {sum(size['active']):,} rows"
         for name in ("lpa", "mtsp_population"):
             found += _process(f"{name}, {rows}", [str(panel), name])
-    names = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+    names = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
     for name in names[:1] if toy else names:
         what = f"{name}, {EXCHANGEABLE:,} exchangeable users, d = {CELLS:,}, T = {20 if toy else LENGTH:,}"
         found += _process(what, ["exchangeable", name, *(["toy"] if toy else [])])

@@ -69,7 +69,7 @@ def run(*, toy: bool = False) -> list[Finding]:
     stream = drifting(USERS, 20 if toy else LENGTH, CELLS)
     found = []
     for name, entry in mechanisms().items():
-        if not entry.kind.reads_data:
+        if not entry.cls.reads_data:
             continue
         calls: list[Call] = []
         with recorded(calls):
@@ -82,7 +82,7 @@ def run(*, toy: bool = False) -> list[Finding]:
             1 if toy else 9,
         )
         ratio = seconds["run"] / seconds["draws"]
-        kind = "tree" if entry.kind.tree else "flat"
+        kind = "tree" if entry.cls.tree else "flat"
         drawn = ", ".join(f"{number:,} {law}" for law, number in sorted(variates(calls).items()))
         found += [
             Finding(name, "seconds", seconds["run"], "s"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from bench.measure import Finding
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 
 SCHEMA = {
     "part": pl.String,
@@ -27,7 +27,7 @@ def write_part(
     """Write ``<part>.parquet`` with the machine's facts in its metadata."""
     rows = [(part, f.what, f.quantity, float(f.value), f.unit, f.goal, f.at_least, f.met) for f in findings]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    with written_whole(folder / f"{part}.parquet") as partial:
+    with atomic_write(folder / f"{part}.parquet") as partial:
         table.write_parquet(partial, metadata={"machine": json.dumps(facts), "title": title})
     return table
 
@@ -46,7 +46,7 @@ def write_page(folder: Path, parts: Sequence[str]) -> Path:
         lines += ["| what | quantity | value | goal | met |", "|---|---|---|---|---|"]
         lines += [_line(row) for row in pl.read_parquet(path).to_dicts()]
     page = folder / "index.md"
-    with written_whole(page) as partial:
+    with atomic_write(page) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return page
 

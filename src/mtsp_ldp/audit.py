@@ -12,13 +12,14 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from mtsp_ldp.division import DIVISIONS
-from mtsp_ldp.mechanisms.base import Setting
-from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.division import Division
+from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.mechanisms.session import Session
 from mtsp_ldp.oracle import OUE
 from mtsp_ldp.population import Circle, answer_from
 from mtsp_ldp.seeds import generators
-from mtsp_ldp.survey import Answer, Question
+from mtsp_ldp.survey import NOT_ASKED, Answers, Question
+from mtsp_ldp.units import Units
 
 TRIALS = 1_000_000
 EPSILONS = (0.5, 1.0, 2.0)
@@ -101,57 +102,85 @@ def _widest(ask: Ask, changed: range, heard: tuple[int, ...]) -> float:
     return worst
 
 
-class _Asked(Exception):
-    pass
+class _TargetAsked(Exception):
+    """The target is asked, and what she says to it is not in the script yet: t and epsilon."""
+
+
+class _Script:
+    """Users whose reports are fixed, one of them a target whose reports are given; d = 2.
+
+    Parameters
+    ----------
+    heard
+        The target's reports so far.
+    rank
+        Of the target.
+    users
+        How many there are; all report whenever their phase comes.
+    seed
+        Of the others' reports.
+    """
+
+    d = 2
+
+    def __init__(self, division: Division, heard: Sequence[int], rank: int, users: int, seed: int) -> None:
+        self._division = division
+        self._left = list(heard)
+        self._rank = rank
+        self._users = users
+        self._others = np.random.default_rng([seed, 1])
+        self._circle = Circle(users)
+        self.spent = Units(0)
+
+    def active(self, t: int) -> int:
+        """All of them."""
+        return self._users
+
+    def survey(self, t: int, questions: Sequence[Question], share: Units) -> Answers:
+        """Answer one question. The window is not checked: a fault is to be caught by its loss."""
+        arc = self._division.arc(share)
+        ranges = [(0, self._users)] if arc is None else self._circle.arc(arc)
+        reporters = sum(end - start for start, end in ranges)
+        if reporters < len(questions):
+            return NOT_ASKED
+        if arc is not None:
+            self._circle.advance(arc)
+        target = np.zeros(2, dtype=np.int64)
+        oracle = self._division.oracle(share)
+        if any(start <= self._rank < end for start, end in ranges):
+            if not self._left:
+                raise _TargetAsked(t, oracle.epsilon)
+            report = self._left.pop(0)
+            target = np.array([report >> 1, report & 1])
+        ones = np.minimum(self._others.integers(0, reporters + 1, 2), reporters - 1) + target
+        self.spent = Units(self.spent + share)
+        return Answers(share, [answer_from(oracle, ones, reporters, self._users)])
 
 
 def mechanism_asks(
     name: str, *, epsilon: float, window: int, steps: int, others: int, seed: int, drive: int | None = None
 ) -> Ask:
-    """What a registered mechanism asks of one target among others whose reports are fixed, d = 2.
+    """Make the function that says what a mechanism asks of one target among others, d = 2.
 
     Parameters
     ----------
     others
-        Number of other users; all report whenever their phase comes.
+        Number of other users, whose reports are fixed.
     seed
-        Of the others' fixed reports and of the target's phase.
+        Of the others' reports and of the target's phase.
     drive
         The window that the mechanism works with, if not the true one: a fault to be caught.
     """
-    entry = find(name)
-    division = DIVISIONS[entry.division](epsilon)
-    rank, n = seed * 7 % (others + 1), others + 1
-    own = drive or window
+    users = others + 1
 
     def ask(heard: Sequence[int]) -> tuple[int, float] | None:
-        script = np.random.default_rng([seed, 1])
-        server = entry.kind(Setting(2, own, division, np.random.default_rng(seed)))
-        circle, left = Circle(n), list(heard)
-
-        def survey(t: int, questions: Sequence[Question], share: int) -> list[Answer] | None:
-            arc = division.arc(share)
-            ranges = [(0, n)] if arc is None else circle.arc(arc)
-            reporters = sum(end - start for start, end in ranges)
-            if reporters < len(questions):
-                return None
-            if arc is not None:
-                circle.advance(arc)
-            mine = np.zeros(2, dtype=np.int64)
-            oracle = division.oracle(share)
-            if any(start <= rank < end for start, end in ranges):
-                if not left:
-                    raise _Asked(t, oracle.epsilon)
-                report = left.pop(0)
-                mine = np.array([report >> 1, report & 1])
-            rest = script.integers(0, reporters + 1, 2)
-            ones = np.minimum(rest, reporters - 1) + mine
-            return [answer_from(oracle, ones, reporters, n)]
-
+        coins = np.random.default_rng(seed)
+        session = Session(name, 2, epsilon=epsilon, window=drive or window, coins=coins)
+        script = _Script(session.division, heard, seed * 7 % users, users, seed)
         try:
             for t in range(steps):
-                server.step(t, n, lambda questions, share, t=t: survey(t, questions, share))
-        except _Asked as asked:
+                session.step(t, script)
+        except _TargetAsked as asked:
             t, spent = asked.args
             return int(t), float(spent)
         return None
@@ -193,7 +222,7 @@ def exact_table() -> pl.DataFrame:
     """
     rows = []
     for name, entry in mechanisms().items():
-        if not entry.kind.reads_data:
+        if not entry.cls.reads_data:
             continue
         # a target who is asked twice a timestamp has 4^(2 steps) transcripts
         twice = entry.division == "budget" and name != "lbu"

@@ -6,16 +6,15 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from mtsp_ldp.division import DIVISIONS
-from mtsp_ldp.mechanisms.base import Setting
-from mtsp_ldp.mechanisms.registry import find, mechanisms
-from mtsp_ldp.oracle import FloatArray, Oracle
-from mtsp_ldp.population import _Asked, answer_from, group_sizes
+from mtsp_ldp.arrays import FloatArray
+from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.mechanisms.session import Session
+from mtsp_ldp.oracle import Oracle
+from mtsp_ldp.population import Reporters, answer_from, group_sizes
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.simulated import Panel
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.survey import Answer, Question
-from mtsp_ldp.tree import binary_tree
 
 SEEDS, USERS, LENGTH, CELLS, WINDOW, EPSILON = 2000, 40, 6, 4, 3, 1.5
 FAMILY_ERROR = 0.01
@@ -25,7 +24,7 @@ class PerUser(Panel):
     """A panel in which every user's report is made bit by bit, as a client makes it."""
 
     def _answer(
-        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: Reporters
     ) -> list[Answer]:
         who = self._coins.permutation(self._identify(asked))
         sizes = group_sizes(who.size, len(questions), self._coins)
@@ -48,25 +47,24 @@ def small_stream() -> Stream:
     return Stream.from_panel(t, user, cell, CELLS, length=LENGTH)
 
 
-def releases(kind: type[Panel], name: str, seeds: int) -> FloatArray:
-    """Released frequencies under either realisation, ``(seeds, T, d)``; public and private coins per seed."""
-    stream, entry = small_stream(), find(name)
-    division = DIVISIONS[entry.division](EPSILON)
-    tree = binary_tree(CELLS)
-    found = np.empty((seeds, LENGTH, CELLS))
+def releases(population_class: type[Panel], name: str, seeds: int) -> FloatArray:
+    """Release a small stream with public and private coins per seed.
+
+    Returns
+    -------
+    FloatArray
+        Released frequencies under one realisation, ``(seeds, T, d)``.
+    """
+    stream, found = small_stream(), np.empty((seeds, LENGTH, CELLS))
     for seed in range(seeds):
-        coins, noise = generators("equality", kind.__name__, name, seed)
-        (own,) = coins.spawn(1)
-        population = kind(stream, division=division, window=WINDOW, coins=coins, noise=noise)
-        server = entry.kind(Setting(CELLS, WINDOW, division, own))
-        release = server.initial()
+        coins, noise = generators("equality", population_class.__name__, name, seed)
+        session = Session(name, CELLS, epsilon=EPSILON, window=WINDOW, coins=coins)
+        population = population_class(
+            stream, division=session.division, window=WINDOW, coins=coins, noise=noise
+        )
         for t in range(LENGTH):
-            step = server.step(
-                t, population.active(t), lambda q, share, t=t, p=population: p.survey(t, q, share)
-            )
-            release = release if step.published is None else step.published
-            leaves = release[tree.level(tree.levels - 1)] if server.tree else release
-            found[seed, t] = leaves[:CELLS]
+            session.step(t, population)
+            found[seed, t] = session.frequencies
     return found
 
 
@@ -96,7 +94,7 @@ def equality_table() -> pl.DataFrame:
     -------
     mechanism, mean_gap (standard errors), variance_ratio, p (corrected within the mechanism), equal.
     """
-    names = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+    names = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
     rows = [(name, *compare(name)) for name in names]
     frame = pl.DataFrame(rows, schema=["mechanism", "mean_gap", "variance_ratio", "p"], orient="row")
     return frame.with_columns(equal=pl.col("p") > FAMILY_ERROR / len(names))

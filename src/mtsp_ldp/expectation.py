@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from mtsp_ldp.oracle import OUE, FloatArray
+from mtsp_ldp.arrays import FloatArray
+from mtsp_ldp.oracle import OUE
 from mtsp_ldp.stream import Stream
 
 CLOSED_FORMS = ("lbu", "lpu", "lsp")

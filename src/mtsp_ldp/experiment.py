@@ -13,9 +13,9 @@ from mtsp_ldp.catalog import load_dataset, mechanism_options
 from mtsp_ldp.composition import ROOT, ConfigError, choices, composed, read_choice, read_yaml
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.files import read_json
+from mtsp_ldp.mechanisms.options import check_epsilon, check_options, check_window
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.runs import ANY
-from mtsp_ldp.simulation import check_epsilon, check_options, check_window
 
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 FIGURES = ["mse_epsilon", "mse_window", "mse_column", "budget", "busiest", "events", "ablation"]
@@ -78,7 +78,7 @@ class Experiment:
     @cached_property
     def floors(self) -> list[str]:
         """The mechanisms that read no data."""
-        return [name for name in self.mechanism if not find(name).kind.reads_data]
+        return [name for name in self.mechanism if not find(name).cls.reads_data]
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -110,7 +110,7 @@ class Experiment:
         """About how long these cells take on so many cores."""
         work = 0.0
         for cell in cells:
-            kind = find(base_of(cell.mechanism)).kind
+            kind = find(base_of(cell.mechanism)).cls
             steps = load_dataset(cell.dataset).slots or 1000
             if kind.reads_data:
                 step = SECONDS_PER_STEP["tree" if kind.tree else "flat"]

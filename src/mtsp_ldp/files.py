@@ -17,7 +17,7 @@ class BrokenFileError(ValueError):
 
 
 @contextmanager
-def written_whole(target: str | Path, *, durable: bool = False) -> Iterator[Path]:
+def atomic_write(target: str | Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside the target; rename it onto the target on success only.
 
     Parameters

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from hilbertcurve.hilbertcurve import HilbertCurve
 
-from mtsp_ldp.oracle import FloatArray, IntArray
+from mtsp_ldp.arrays import FloatArray, IntArray
 
 _FINE = 16  # bits a side for points: 65,536 steps
 

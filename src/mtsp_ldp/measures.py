@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.arrays import BoolArray, FloatArray
 
-BoolArray = npt.NDArray[np.bool_]
 MRE_FLOOR = 1e-3
 
 

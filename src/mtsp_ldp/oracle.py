@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from mtsp_ldp.arrays import FloatArray, IntArray
+
 OracleKind = Literal["oue", "grr", "adaptive"]
 _USERS_AT_ONCE = 1024  # whose uniform numbers stay in a processor's cache
 

@@ -5,7 +5,7 @@ Decisions of mechanisms never see it. Post-processing of private output costs no
 
 import numpy as np
 
-from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.tree import BinaryTree
 
 

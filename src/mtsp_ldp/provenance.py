@@ -51,7 +51,7 @@ def stage_digest(stage: str) -> str:
 
 def mechanism_digest(name: str) -> str:
     """Digest of the code that a mechanism's jobs run."""
-    return code_digest("mtsp_ldp.stages.simulate", find(base_of(name)).kind.__module__)
+    return code_digest("mtsp_ldp.stages.simulate", find(base_of(name)).cls.__module__)
 
 
 def dataset_digest(name: str, stage: str) -> str:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.oracle import FloatArray, IntArray
+from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.tree import BinaryTree
 
 

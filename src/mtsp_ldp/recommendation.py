@@ -15,9 +15,10 @@ from scipy import stats
 
 from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
 from mtsp_ldp.measures import SAME, errors
+from mtsp_ldp.mechanisms.options import check_epsilon, check_window
 from mtsp_ldp.mechanisms.registry import find, mechanisms
 from mtsp_ldp.runs import RELEASES
-from mtsp_ldp.simulation import check_epsilon, check_window, simulate
+from mtsp_ldp.simulation import simulate
 from mtsp_ldp.stream import Stream
 
 SECONDS = 55.0
@@ -103,7 +104,7 @@ def advise(
     """
     _check(stream, epsilons, windows, repetitions)
     epsilons, windows = sorted(set(map(float, epsilons))), sorted(set(windows))
-    readers = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+    readers = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
     closed = [name for name in readers if _has_closed_form(name, options(name))]
     cells = [(epsilon, window) for window in windows for epsilon in epsilons]
     length = _length(stream, readers, seconds / (len(cells) * repetitions), 3 * max(windows))
@@ -156,7 +157,7 @@ def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) ->
     """How many timestamps of these mechanisms fit, about; a function of public sizes, not of the clock."""
     step = 0.0
     for name in names:
-        fixed, per_cell = TREE if find(name).kind.tree else FLAT
+        fixed, per_cell = TREE if find(name).cls.tree else FLAT
         step += fixed + per_cell * stream.d
         if stream.is_panel:
             seconds -= START * stream.users * stream.replicate

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from mtsp_ldp import queries
-from mtsp_ldp.oracle import FloatArray, IntArray
+from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.postprocess import project_on_simplex, refine
 from mtsp_ldp.stream import Stream
 from mtsp_ldp.tree import BinaryTree

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 from polars.datatypes import DataTypeClass
 
-from mtsp_ldp.oracle import IntArray
+from mtsp_ldp.arrays import IntArray
 
 PANEL: Mapping[str, DataTypeClass] = {"t": pl.Int32, "user": pl.UInt32, "cell": pl.UInt16}
 ROW_GROUP = 1 << 18
@@ -42,7 +42,7 @@ class Rows:
     Parameters
     ----------
     load
-        Where the rows lie; checked before, see `take_census`.
+        Where the rows lie; checked before, see `scan_rows`.
     active
         How many there are of each t, ``(T,)``.
     """
@@ -110,7 +110,7 @@ def read_rows(
     return frame
 
 
-def look_into(path: Path) -> tuple[list[str], int]:
+def inspect_parquet(path: Path) -> tuple[list[str], int]:
     """Names of a parquet file's columns, and its number of rows."""
     with _readable(path):
         scan = pl.scan_parquet(path, glob=False)
@@ -148,7 +148,7 @@ class Census:
     largest: int
 
 
-def take_census(load: Load, rows: int, length: int, d: int, source: str) -> Census:
+def scan_rows(load: Load, rows: int, length: int, d: int, source: str) -> Census:
     """Check rows, and count users per cell.
 
     Raises
@@ -179,7 +179,7 @@ def _in_order(t: Column, user: Column) -> bool:
     return bool((later | (same & (user[1:] > user[:-1]))).all())
 
 
-def put_in_order(columns: Columns, source: str) -> Columns:
+def sort_rows(columns: Columns, source: str) -> Columns:
     """The rows in order of t and then user.
 
     Raises

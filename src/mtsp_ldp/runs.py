@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.release import Release
 from mtsp_ldp.scoring import score
 from mtsp_ldp.simulation import simulate
@@ -94,7 +94,7 @@ def write_cell(stem: Path, scores: pl.DataFrame, release: Release, provenance: M
     files = {".trace.parquet": release.trace, ".release.parquet": published, ".parquet": scores}
     metadata = {**provenance, **versions()}
     for suffix, frame in files.items():
-        with written_whole(stem.with_name(stem.name + suffix)) as partial:
+        with atomic_write(stem.with_name(stem.name + suffix)) as partial:
             frame.write_parquet(partial, compression="zstd", metadata=metadata)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from mtsp_ldp import queries
+from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.measures import detection, errors, event_runs, ratio, roc
-from mtsp_ldp.oracle import FloatArray, IntArray
 from mtsp_ldp.release import Release
 from mtsp_ldp.truth import RANGES_PER_CLASS, Alarm, Truth, Watch
 

@@ -6,22 +6,20 @@ A *panel* knows each user's cell at each t; *exchangeable* users are known by th
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import accumulate, repeat
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from mtsp_ldp.arrays import IntArray
 from mtsp_ldp.division import Division
 from mtsp_ldp.ledger import ReporterLedger
-from mtsp_ldp.oracle import OUE, IntArray, Oracle
-from mtsp_ldp.population import Population, Witness, _Asked, answer_from, group_sizes
+from mtsp_ldp.oracle import OUE, Oracle
+from mtsp_ldp.population import Population, Reporters, Witness, answer_from, group_sizes
 from mtsp_ldp.stream import Stream
-from mtsp_ldp.survey import Answer, Question
-
-Presence = Literal["public", "private"]
+from mtsp_ldp.survey import Answer, Presence, Question
 
 
-class Simulated(Population):
+class StreamPopulation(Population):
     """A stream's users, whose reports are drawn in aggregate: the same law, whatever their number.
 
     Parameters
@@ -50,7 +48,7 @@ class Simulated(Population):
         presence: Presence = "public",
     ) -> None:
         if replicate < 1:
-            raise ValueError(f"replicate={replicate!r}: at least 1 reporter per user")
+            raise ValueError(f"replicate={replicate!r}: must be at least 1 reporter per user")
         super().__init__(
             stream.d,
             stream.users * replicate,
@@ -66,15 +64,17 @@ class Simulated(Population):
         self._counts = stream.counts.view() if replicate == 1 else stream.counts * replicate
         self._counts.flags.writeable = False  # it is handed around, and is the truth
         self._active = (stream.active * replicate).tolist()
-        if self._hides and division.kind != "oue":
-            raise ValueError("presence=private: only oue can report the all-zero vector of an absent user")
+        if self._hides and division.oracle_kind != "oue":
+            raise ValueError(
+                "presence='private': oracle must be oue: an absent user reports the all-zero vector"
+            )
 
     def active(self, t: int) -> int:
         """n_t: how many reporters are active at t; all of them where presence is private."""
         return self._reporters if self._hides else self._active[t]
 
     def _answer(
-        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: Reporters
     ) -> list[Answer]:
         groups, sizes = [asked.counts], [asked.number]
         if len(questions) > 1:
@@ -85,16 +85,16 @@ class Simulated(Population):
         ones = self._report(oracles, held, sizes)
         return list(map(answer_from, oracles, ones, sizes, repeat(self.active(t))))
 
-    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
         if ranges == [(0, self._reporters)]:
-            return self._hidden(_Asked(ranges, self._counts[t], self._active[t]))
+            return self._hidden(Reporters(ranges, self._counts[t], self._active[t]))
         return self._hidden(self._sampled(t, ranges))
 
     @abstractmethod
-    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
         """The active reporters among some of the ranks."""
 
-    def _hidden(self, asked: _Asked) -> _Asked:
+    def _hidden(self, asked: Reporters) -> Reporters:
         """The same, with those who are absent counted in where presence is private."""
         if not self._hides:
             return asked
@@ -114,23 +114,6 @@ class Simulated(Population):
         return [oracle.sample(counts, self._noise, size) for oracle, counts, size in asked]
 
 
-def split(counts: IntArray, groups: int, coins: np.random.Generator) -> list[IntArray]:
-    """Split users into random groups whose sizes differ by at most one.
-
-    Parameters
-    ----------
-    counts
-        Users per cell, ``(d,)``.
-    groups
-        Number of groups; which of them are the larger ones is a public coin too.
-
-    Returns
-    -------
-    Users per cell of each group: multivariate hypergeometric, so exact in law.
-    """
-    return deal(counts, group_sizes(int(counts.sum()), groups, coins).tolist(), coins)
-
-
 def deal(counts: IntArray, sizes: Sequence[int], coins: np.random.Generator) -> list[IntArray]:
     """Deal all users at random into groups of these sizes; users per cell of each."""
     parts, left = [], counts
@@ -141,7 +124,7 @@ def deal(counts: IntArray, sizes: Sequence[int], coins: np.random.Generator) -> 
     return [*parts, left]
 
 
-class Panel(Simulated):
+class Panel(StreamPopulation):
     """Users whose cell at each t is known to themselves; arcs are looked up, user by user."""
 
     def __init__(self, stream: Stream, **kwargs: object) -> None:
@@ -168,24 +151,24 @@ class Panel(Simulated):
             self._cells[self._users] = cells
         return self._cells
 
-    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         owners = np.concatenate([self._owner[start:end] for start, end in ranges])
         cells = self._cell[owners]
         here = np.flatnonzero(cells >= 0)
         counts = np.bincount(cells[here], minlength=self.d)
-        return _Asked(ranges, counts, here.size, ranks if self._hides else ranks[here])
+        return Reporters(ranges, counts, here.size, ranks if self._hides else ranks[here])
 
-    def _commit(self, t: int, asked: _Asked) -> None:
+    def _commit(self, t: int, asked: Reporters) -> None:
         self._seen.record(t, self._identify(asked))
 
-    def _identify(self, asked: _Asked) -> IntArray:
+    def _identify(self, asked: Reporters) -> IntArray:
         if asked.who is not None:
             return asked.who
         return np.flatnonzero(self._cell[self._owner] >= (-1 if self._hides else 0))
 
 
-class Exchangeable(Simulated):
+class Exchangeable(StreamPopulation):
     """Counts only: at each t the active users are a fresh uniform subset with freshly dealt cells.
 
     The counts of an arc's active users are multivariate hypergeometric; two arcs of one t are drawn
@@ -196,19 +179,19 @@ class Exchangeable(Simulated):
         self._left, self._left_active = self._counts[t], self._active[t]
         self._unasked = self._reporters
 
-    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+    def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
         asked = sum(end - start for start, end in ranges)
         active = self._left_active
         present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
         counts = self._coins.multivariate_hypergeometric(self._left, present, method="marginals")
-        return _Asked(ranges, counts, present)
+        return Reporters(ranges, counts, present)
 
-    def _commit(self, t: int, asked: _Asked) -> None:
+    def _commit(self, t: int, asked: Reporters) -> None:
         self._left = self._left - asked.counts
         self._left_active -= asked.number - asked.absent
         self._unasked -= sum(end - start for start, end in asked.ranges)
 
-    def _identify(self, asked: _Asked) -> IntArray:
+    def _identify(self, asked: Reporters) -> IntArray:
         # identities are dealt afresh at each t, so every rank that is asked counts as reporting
         return np.concatenate([np.arange(start, end) for start, end in asked.ranges])
 
@@ -223,10 +206,10 @@ def populate(
     replicate: int = 1,
     witness: Witness | None = None,
     presence: Presence = "public",
-) -> Simulated:
+) -> StreamPopulation:
     """The population of a stream: a panel where users are known, else exchangeable users."""
-    kind = Panel if stream.is_panel else Exchangeable
-    return kind(
+    population = Panel if stream.is_panel else Exchangeable
+    return population(
         stream,
         division=division,
         window=window,

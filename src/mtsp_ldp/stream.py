@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from mtsp_ldp.files import digest_file, written_whole
-from mtsp_ldp.oracle import IntArray
+from mtsp_ldp.arrays import IntArray
+from mtsp_ldp.files import atomic_write, digest_file
 from mtsp_ldp.rows import (
     ROW_GROUP,
     Column,
@@ -25,12 +25,12 @@ from mtsp_ldp.rows import (
     StreamError,
     filed,
     held,
-    look_into,
+    inspect_parquet,
     number_users,
-    put_in_order,
     read_rows,
     refuse,
-    take_census,
+    scan_rows,
+    sort_rows,
 )
 
 __all__ = ["Stream", "StreamError"]
@@ -154,10 +154,10 @@ class Stream:
     ) -> "Stream":
         """A panel whose rows are in memory."""
         size = columns[0].size
-        found = take_census(held(columns), size, length, d, source)
+        found = scan_rows(held(columns), size, length, d, source)
         if not found.ordered:
-            columns = put_in_order(columns, source)
-            found = take_census(held(columns), size, length, d, source)
+            columns = sort_rows(columns, source)
+            found = scan_rows(held(columns), size, length, d, source)
         t, user, cell = columns
         known = (facts or {}).get("users", 0)
         if not 0 <= found.least <= found.largest < known:
@@ -204,11 +204,11 @@ class Stream:
         source = Path(path)
         facts = _read_facts(source.with_suffix(".json"))
         d, length = int(facts["d"]), int(facts["T"])
-        columns, size = look_into(source)
+        columns, size = inspect_parquet(source)
         if "count" in columns:
             return cls._exchangeable(read_rows(source, COUNTS), d, length, facts, str(source))
         load = filed(source)
-        found = take_census(load, size, length, d, str(source))
+        found = scan_rows(load, size, length, d, str(source))
         if not found.ordered or not 0 <= found.least <= found.largest < facts["users"]:
             return cls._held(load(0, size), d, length, facts, str(source))
         rows = Rows(load, found.counts.sum(axis=1))
@@ -245,10 +245,10 @@ class Stream:
             "mean_active": round(float(self.active.mean()), 1),
             "active": self.active.tolist(),
         }
-        with written_whole(target) as partial:
+        with atomic_write(target) as partial:
             frame.write_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
             own["sha256"] = digest_file(partial)
-        with written_whole(target.with_suffix(".json")) as partial:
+        with atomic_write(target.with_suffix(".json")) as partial:
             partial.write_text(json.dumps({**self.facts, **own}, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.audit import empirical_table, exact_table, exposure_table
 from mtsp_ldp.catalog import dataset_config
 from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.equality import equality_table
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
-from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.simulation import simulate
 from mtsp_ldp.stream import Stream

@@ -4,36 +4,52 @@ Nodes are kept in one flat array in level order: node i of level l is at ``2**l 
 leaves ``[i * 2**(L-1-l), (i+1) * 2**(L-1-l))``. Source: MTSP-LDP §2.4.
 """
 
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 
+@dataclass(frozen=True)
 class BinaryTree:
     """A perfect binary tree over ``d`` cells, padded to a power of two.
 
     Attributes
     ----------
-    leaves
-        Number of leaves D, the least power of two that is at least d.
-    levels
-        Number of levels L = log2 D + 1, the root's included.
-    size
-        Number of nodes, padding included: 2 D - 1.
+    d
+        Number of cells, at least 1.
     """
 
-    def __init__(self, d: int) -> None:
-        if d < 1:
-            raise ValueError(f"d={d!r}: a tree needs at least one cell")
-        self.d = d
-        self.leaves = 1 << (d - 1).bit_length()
-        self.levels = self.leaves.bit_length()
-        self.size = 2 * self.leaves - 1
+    d: int
+
+    def __post_init__(self) -> None:
+        if self.d < 1:
+            raise ValueError(f"d={self.d!r}: must be at least one cell")
+
+    @cached_property
+    def leaves(self) -> int:
+        """Number of leaves D, the least power of two that is at least d."""
+        return int(1 << (self.d - 1).bit_length())
+
+    @cached_property
+    def levels(self) -> int:
+        """Number of levels L = log2 D + 1, the root's included."""
+        return self.leaves.bit_length()
+
+    @cached_property
+    def size(self) -> int:
+        """Number of nodes, padding included: 2 D - 1."""
+        return 2 * self.leaves - 1
 
     def level(self, level: int) -> slice:
         """Where the nodes of a level stand in the flat array."""
         return slice((1 << level) - 1, (2 << level) - 1)
+
+    @cached_property
+    def bottom(self) -> slice:
+        """Where the d cells stand in the flat array, padding excluded."""
+        return slice(self.leaves - 1, self.leaves - 1 + self.d)
 
     @cached_property
     def level_of(self) -> npt.NDArray[np.int64]:

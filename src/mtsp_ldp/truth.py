@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from mtsp_ldp import queries
+from mtsp_ldp.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.geometry import hilbert_grid
-from mtsp_ldp.measures import BoolArray, event_threshold
-from mtsp_ldp.oracle import FloatArray, IntArray
+from mtsp_ldp.measures import event_threshold
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream

@@ -7,11 +7,11 @@ import pytest
 
 from mtsp_ldp import simulate
 from mtsp_ldp.division import PopulationDivision
-from mtsp_ldp.ledger import FULL
 from mtsp_ldp.oracle import OUE
-from mtsp_ldp.population import _Asked
+from mtsp_ldp.population import Reporters
 from mtsp_ldp.simulated import Panel
 from mtsp_ldp.survey import Question
+from mtsp_ldp.units import FULL
 
 REPETITIONS, WINDOW, EPSILON = 24, 20, 1.0
 STREAMS = ["flights", "city", "lns", "sin", "log"]
@@ -75,7 +75,7 @@ class Eligible(Panel):
         eligible = np.flatnonzero((self._cell[self._owner] >= 0) & (self._seen._last <= t - WINDOW))
         who = self._coins.choice(eligible, min(wanted, eligible.size), replace=False)
         cells = self._cell[self._owner[who]]
-        return _Asked(ranges, np.bincount(cells, minlength=self.d), who.size, who)
+        return Reporters(ranges, np.bincount(cells, minlength=self.d), who.size, who)
 
 
 def overshoot(kind, data, cell, t):

@@ -8,7 +8,7 @@ from scipy import stats
 from mtsp_ldp import audit, equality
 from mtsp_ldp.mechanisms.registry import mechanisms
 
-NAMES = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+NAMES = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
 
 
 def test_the_audit_reaches_epsilon_and_not_more():

@@ -120,8 +120,8 @@ MECHANISMS = {
     "name: lpa\noption: {minimum_share: 0.1}\n": "option: no such key; it has name, options",
     "name: lpa\noptions: [minimum_share]\n": r"options: \['minimum_share'\]: names and values",
     "options: {}\n": "name: None: 'lpa', as the file is called",
-    "name: lpa\noptions: {minimum_shape: 0.1}\n": "lpa.minimum_shape: lpa has minimum_share, ",
-    "name: lpa\noptions: {minimum_share: much}\n": "lpa.minimum_share='much': float, as its default",
+    "name: lpa\noptions: {minimum_shape: 0.1}\n": "lpa.minimum_shape: unknown option; allowed: minimum_share",
+    "name: lpa\noptions: {minimum_share: much}\n": "lpa.minimum_share='much': must be float, as its default",
     "name: lpa\noptions: {minimum_share: 3}\n": "minimum_share=3: 0 to 0.5 of the window",
 }
 

@@ -5,13 +5,14 @@ import pytest
 
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.division import BudgetDivision, PopulationDivision
-from mtsp_ldp.ledger import FULL, PrivacyError, WindowLedger
-from mtsp_ldp.mechanisms.base import Setting
-from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.ledger import PrivacyError, WindowLedger
+from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.mechanisms.session import Session
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.simulated import Panel
 from mtsp_ldp.spending import WindowSpend
 from mtsp_ldp.survey import Question
+from mtsp_ldp.units import FULL
 
 USERS, LENGTH, WINDOW, EPSILON = 60, 40, 5, 1.0
 RNG = np.random.default_rng(8)
@@ -22,18 +23,16 @@ STREAM = Stream.from_panel(T, USER, RNG.integers(0, 6, T.size), 6)
 def spend(name, *, kind=Panel, division=None, window=WINDOW):
     """Replay a mechanism over a faulty population; the largest epsilon of any user in a true window."""
     spent = WindowSpend(USERS, WINDOW)
-    entry = find(name)
-    makers = {"budget": BudgetDivision, "population": PopulationDivision}
-    division = division or makers[entry.division](EPSILON)
     coins, noise = np.random.default_rng(1), np.random.default_rng(2)
+    session = Session(name, STREAM.d, epsilon=EPSILON, window=window, coins=coins)
+    division = division or session.division
     population = kind(STREAM, division=division, window=window, coins=coins, noise=noise, witness=spent)
-    server = entry.kind(Setting(STREAM.d, window, division, coins))
     for t in range(LENGTH):
-        server.step(t, population.active(t), lambda q, share, t=t: population.survey(t, q, share))
+        session.step(t, population)
     return spent.largest
 
 
-@pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.kind.reads_data])
+@pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.cls.reads_data])
 def test_the_sound_population_passes(name):
     assert spend(name) <= EPSILON
 
@@ -127,7 +126,7 @@ def test_hostile_requests_spend_nothing_more():
     assert spent.largest == EPSILON
 
 
-@pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.kind.reads_data])
+@pytest.mark.parametrize("name", [n for n, e in mechanisms().items() if e.cls.reads_data])
 def test_a_mechanism_replays_from_its_transcript_with_no_population(name, monkeypatch):
     transcript, original = [], Panel.survey
 
@@ -138,24 +137,31 @@ def test_a_mechanism_replays_from_its_transcript_with_no_population(name, monkey
 
     monkeypatch.setattr(Panel, "survey", recorded)
     release = simulate(STREAM, name, epsilon=EPSILON, window=WINDOW, seed=5)
-    entry = find(name)
-    makers = {"budget": BudgetDivision, "population": PopulationDivision}
-
     coins, _ = generators(5, STREAM.key, name, EPSILON, WINDOW, 0)
-    (own,) = coins.spawn(1)
-    server = entry.kind(Setting(STREAM.d, WINDOW, makers[entry.division](EPSILON), own))
-    script = iter(transcript)
-    versions = [server.initial()]
-    for t, n in enumerate(STREAM.active.tolist()):
-
-        def replayed(questions, share, t=t):
-            when, labels, amount, answers = next(script)
-            assert (when, amount) == (t, share)
-            assert [q.labels.tobytes() for q in questions] == labels
-            return answers
-
-        step = server.step(t, n, replayed)
-        if step.published is not None:
-            versions.append(step.published)
-    assert next(script, None) is None
+    session = Session(name, STREAM.d, epsilon=EPSILON, window=WINDOW, coins=coins)
+    replay = Replay(transcript)
+    versions = [session.release]
+    for t in range(LENGTH):
+        if session.step(t, replay).published is not None:
+            versions.append(session.release)
+    assert next(replay.script, None) is None
     assert np.array(versions).tobytes() == release.versions.tobytes()
+
+
+class Replay:
+    """Answers as they were given, and no population in the process."""
+
+    spent = 0
+
+    def __init__(self, transcript):
+        self.script = iter(transcript)
+
+    def active(self, t):
+        return int(STREAM.active[t])
+
+    def survey(self, t, questions, share):
+        when, labels, amount, answers = next(self.script)
+        assert (when, amount) == (t, share)
+        assert [question.labels.tobytes() for question in questions] == labels
+        self.spent += answers.spent
+        return answers

@@ -7,12 +7,12 @@ import time
 import polars as pl
 import pytest
 
-from mtsp_ldp.files import BrokenFileError, read_json, read_table, written_whole
+from mtsp_ldp.files import BrokenFileError, atomic_write, read_json, read_table
 from mtsp_ldp.workspace import clear_stale_locks, forgive_the_future
 
 
 def write_and_fail(target, error):
-    with written_whole(target) as partial:
+    with atomic_write(target) as partial:
         partial.write_text("half")
         raise error
 
@@ -22,7 +22,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(KeyError):
         write_and_fail(target, KeyError())
     assert list(tmp_path.iterdir()) == []
-    with written_whole(target) as partial:
+    with atomic_write(target) as partial:
         partial.write_text("whole")
         assert not target.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
@@ -34,7 +34,7 @@ def test_debris_of_the_dead_goes_and_that_of_the_living_stays(tmp_path):
     dead, living = (tmp_path / f".x.txt.partial-{pid}" for pid in (int(gone.stdout), os.getppid()))
     dead.write_text("half")
     living.write_text("half")
-    with written_whole(tmp_path / "x.txt") as partial:
+    with atomic_write(tmp_path / "x.txt") as partial:
         partial.write_text("whole")
     assert not dead.exists()
     assert living.exists()

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mtsp_ldp.ledger import FULL, PrivacyError, ReporterLedger, WindowLedger, units
+from mtsp_ldp.ledger import PrivacyError, ReporterLedger, WindowLedger
+from mtsp_ldp.units import FULL, to_units
 
 
 @given(
@@ -48,7 +49,7 @@ def test_refuses_to_go_back_in_time():
 
 def test_sums_of_equal_shares_leave_no_residue():
     for k in range(1, 200):
-        assert 0 <= FULL // 2 - k * units(1 / (2 * k)) < k
+        assert 0 <= FULL // 2 - k * to_units(1 / (2 * k)) < k
 
 
 def test_a_reporter_rests_for_w_steps():

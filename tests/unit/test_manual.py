@@ -13,8 +13,8 @@ from mtsp_ldp.datasets.base import Dataset, formats
 from mtsp_ldp.datasets.source import PublishedFile, Source
 from mtsp_ldp.datasets.traces import Traces
 from mtsp_ldp.experiment import SCHEMA
+from mtsp_ldp.mechanisms.options import COMMON, check_options
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.simulation import COMMON, check_options
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 MANUAL = (CONFIG / "README.md").read_text()
@@ -73,14 +73,14 @@ def mechanism_options(text=MANUAL):
         for name, entry in mechanisms().items():
             listed = any(fnmatch.fnmatch(name, pattern) for pattern in names(label))
             readers = label.startswith("all but the floors")
-            histograms = label.startswith("all that release histograms") and not entry.kind.tree
-            if listed or (entry.kind.reads_data and (readers or histograms)):
+            histograms = label.startswith("all that release histograms") and not entry.cls.tree
+            if listed or (entry.cls.reads_data and (readers or histograms)):
                 known[name] |= set(names(option))
     return known
 
 
 def actual_options(entry):
-    options = set(inspect.signature(entry.kind).parameters) - {"setting"}
+    options = set(inspect.signature(entry.cls).parameters) - {"setting"}
     for option, values in COMMON.items():
         try:
             check_options(entry, {option: values[0]})

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from mtsp_ldp import Stream, simulate, simulation
-from mtsp_ldp.ledger import FULL, PrivacyError
-from mtsp_ldp.mechanisms.base import REGISTRY, Entry, Mechanism, Step, register
+from mtsp_ldp import Stream, simulate
+from mtsp_ldp.ledger import PrivacyError
+from mtsp_ldp.mechanisms import session
+from mtsp_ldp.mechanisms.base import REGISTRY, Mechanism, Registration, Step, register
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.survey import Question
+from mtsp_ldp.units import FULL
 
 STREAM = Stream.from_counts(np.random.default_rng(0).integers(500, 900, (20, 4)))
 CELLS = Question(np.arange(4))
@@ -20,8 +22,8 @@ def run(monkeypatch):
     """Simulate a mechanism that is nothing but a step."""
 
     def simulated(step, **members):
-        entry = Entry("own", type("Own", (Mechanism,), {"step": step, **members}), "population")
-        monkeypatch.setattr(simulation, "find", lambda name: entry if name == "own" else find(name))
+        entry = Registration("own", type("Own", (Mechanism,), {"step": step, **members}), "population")
+        monkeypatch.setattr(session, "find", lambda name: entry if name == "own" else find(name))
         return simulate(STREAM, "own", epsilon=4.0, window=WINDOW)
 
     return simulated
@@ -43,19 +45,19 @@ def test_an_array_that_goes_on_being_written_to_is_copied(run):
 
 
 WRONG = {
-    "nothing": (lambda survey: None, "own: t=0: step returned NoneType, no Step"),
-    "estimates": (lambda survey: ask(survey), "own: t=0: step returned ndarray, no Step"),
+    "nothing": (lambda survey: None, r"own: t=0: step\(\) returned NoneType, expected a Step"),
+    "estimates": (lambda survey: ask(survey), r"own: t=0: step\(\) returned ndarray, expected a Step"),
     "shape": (
         lambda survey: Step(published=ask(survey)[:-1], share_2=SHARE),
-        r"own: t=0: published values of shape \(3,\) and .*, not of shape \(4,\)",
+        r"own: t=0: published values: their shape \(3,\) must be \(4,\)",
     ),
     "silent about its spending": (
         lambda survey: Step(published=ask(survey)),
-        "own: t=0: its Step says that 0 of the window was spent, and 0.2 was",
+        r"own: t=0: its Step states 0 of the window as spent; must be 0\.2",
     ),
     "boasting": (
         lambda survey: Step(share_2=SHARE),
-        "own: t=0: its Step says that 0.2 of the window was spent, and 0 was",
+        r"own: t=0: its Step states 0\.2 of the window as spent; must be 0",
     ),
 }
 
@@ -75,16 +77,16 @@ def test_what_is_no_number_is_refused(run):
         estimates[1] = np.nan if t == 7 else estimates[1]
         return Step(published=estimates, share_2=SHARE)
 
-    with pytest.raises(ValueError, match="own: t=7: 1 of 4 values, or their variances, are not finite"):
+    with pytest.raises(ValueError, match="own: t=7: 1 of 4 values or variances are NaN or infinite"):
         run(step)
 
 
 @pytest.mark.parametrize(
     ("variance", "message"),
     [
-        (None, r"own: t=0: .* variances of shape \(\), not of shape \(7,\)"),
-        (np.ones(4), r"own: t=0: .* variances of shape \(4,\), not of shape \(7,\)"),
-        (np.full(7, np.inf), "own: t=0: 7 of 7 values, or their variances, are not finite"),
+        (None, r"own: t=0: published variances: their shape \(\) must be \(7,\)"),
+        (np.ones(4), r"own: t=0: published variances: their shape \(4,\) must be \(7,\)"),
+        (np.full(7, np.inf), "own: t=0: 7 of 7 values or variances are NaN or infinite"),
     ],
 )
 def test_a_tree_comes_with_its_variances(run, variance, message):
@@ -94,16 +96,18 @@ def test_a_tree_comes_with_its_variances(run, variance, message):
 
     with pytest.raises(ValueError, match=message):
         run(step, initial=lambda self: np.ones(7), tree=True)
-    with pytest.raises(ValueError, match=r"own: its initial release has shape \(4,\), not \(7,\)"):
+    with pytest.raises(ValueError, match=r"own: initial release: its shape \(4,\) must be \(7,\)"):
         run(step, tree=True)
 
 
 def test_options_may_be_numbers_of_any_kind():
     given = {"minimum_share": np.float64(0.1)}
     simulate(STREAM, "mtsp_population", epsilon=1.0, window=5, **given)
-    with pytest.raises(ValueError, match=r"mtsp_population\.minimum_share=True: float, as its default"):
+    with pytest.raises(
+        ValueError, match=r"mtsp_population\.minimum_share=True: must be float, as its default"
+    ):
         simulate(STREAM, "mtsp_population", epsilon=1.0, window=5, minimum_share=True)
-    with pytest.raises(ValueError, match=r"mtsp_population\.consistency=1: bool, as its default"):
+    with pytest.raises(ValueError, match=r"mtsp_population\.consistency=1: must be bool, as its default"):
         simulate(STREAM, "mtsp_population", epsilon=1.0, window=5, consistency=1)
 
 
@@ -117,10 +121,10 @@ def test_asking_once_too_often_is_refused_in_its_name(run):
 
 
 def test_a_name_stands_once_and_for_one_division():
-    with pytest.raises(ValueError, match="register: mine='users': one of budget, population"):
+    with pytest.raises(ValueError, match="register: mine='users': must be one of budget, population"):
         register(mine="users")(type("Mine", (Mechanism,), {}))
     # the same class in another file
     copied = type("BudgetAbsorption", (Mechanism,), {"__module__": "mtsp_ldp.mechanisms.copied"})
-    with pytest.raises(ValueError, match="mechanism 'lba' stands twice"):
+    with pytest.raises(ValueError, match="mechanism 'lba' is registered twice"):
         register(lba="budget")(copied)
     assert REGISTRY["lba"] == find("lba")

@@ -3,12 +3,12 @@ import pytest
 from scipy import stats
 
 from mtsp_ldp import Stream, privacy_spend, simulate
-from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
 from mtsp_ldp.oracle import GRR, OUE, choose_oracle
 from mtsp_ldp.postprocess import refine
 from mtsp_ldp.survey import Answer
+from mtsp_ldp.units import FULL
 
 RNG = np.random.default_rng(2)
 STREAM = Stream.from_counts(RNG.integers(0, 400, (30, 6)))
@@ -46,12 +46,12 @@ def test_every_option_keeps_the_guarantee(name, option):
 @pytest.mark.parametrize(
     ("name", "option", "message"),
     [
-        ("mtsp_budget", {"structure": "deep"}, "structure='deep': one of full"),
+        ("mtsp_budget", {"structure": "deep"}, "structure='deep': must be one of full"),
         ("mtsp_budget", {"grouping_window": 1}, "grouping_window=1"),
         ("mtsp_budget", {"minimum_share": 0.7}, "minimum_share=0.7"),
         ("lpa", {"minimum_share": -1}, "minimum_share=-1"),
         ("lpa", {"structure": "full"}, "lpa.structure"),
-        ("lbu", {"oracle": "olh"}, "lbu.oracle='olh': one of oue"),
+        ("lbu", {"oracle": "olh"}, "lbu.oracle='olh': must be one of oue"),
         ("zero", {"noise": "exact"}, "zero.noise"),
         ("lsp", {"phase": 5}, "phase=5"),
     ],

@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -6,14 +7,16 @@ from scipy import stats
 
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.division import BudgetDivision
-from mtsp_ldp.ledger import FULL
+from mtsp_ldp.mechanisms import session
+from mtsp_ldp.mechanisms.base import Mechanism, Registration, Step
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.oracle import OUE
 from mtsp_ldp.protocol import Client, Refusal, Report, Request, Server, WireError
 from mtsp_ldp.survey import Question
+from mtsp_ldp.units import FULL
 
 D, USERS, LENGTH, WINDOW, EPSILON = 5, 200, 24, 6, 1.0
-NAMES = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+NAMES = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
 CELLS = Question(np.arange(D))
 
 
@@ -182,10 +185,10 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
 
 
 def test_what_does_not_fit_a_request_is_refused_before_anybody_is_asked():
-    with pytest.raises(ValueError, match="d=70000: 1 to 65535 cells"):
+    with pytest.raises(ValueError, match="d=70000: must be 1 to 65535 cells"):
         Server("lpu", 70_000, 5, epsilon=1.0, window=2, seed=0)
     server = Server("lpu", D, 5, epsilon=1.0, window=2, seed=0)
-    with pytest.raises(ValueError, match="t=2147483648: at most 2147483647"):
+    with pytest.raises(ValueError, match="t=2147483648: must be at most 2147483647"):
         server.step(2**31, [0, 1], lambda requests: [])
     assert server.fleet.spent == 0
 
@@ -409,3 +412,79 @@ def test_a_stream_runs_for_ever_in_constant_memory(tmp_path):
     for early, late in zip(sizes[::2], sizes[1::2], strict=True):
         assert late < early * 1.1
     assert math.isfinite(sum(sizes))
+
+
+@pytest.mark.parametrize("option", [{"noise": "exact"}, {"oracle": "grr"}, {"initial": "uniform"}])
+def test_a_server_takes_the_options_of_every_mechanism(option):
+    server = Server("lpa", D, USERS, epsilon=EPSILON, window=WINDOW, seed=1, **option)
+    city = City(12)
+    published = [server.step(t, city.turn(t), city.deliver) for t in range(LENGTH)]
+    assert np.isfinite(published).all()
+    if "initial" in option:
+        fresh = Server("lpa", D, USERS, epsilon=EPSILON, window=WINDOW, seed=1, **option)
+        assert fresh.frequencies.tolist() == [1 / D] * D
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"presence": "private"}, "presence='private': must be public"),
+        ({"noise": "loud"}, r"lpa\.noise='loud': must be one of paper, exact"),
+        ({"phase": 0}, r"lpa\.phase: unknown option; allowed: minimum_share"),
+        ({"epsilon": 0}, "epsilon=0: must be a finite number above 0"),
+        ({"window": True}, "window=True: must be an integer"),
+    ],
+)
+def test_a_server_names_a_wrong_parameter(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        Server("lpa", D, USERS, **{"epsilon": EPSILON, "window": WINDOW, "seed": 1, **wrong})
+
+
+def server_of(monkeypatch, step, state=None, **members):
+    """A server of a mechanism that is nothing but a step."""
+    own = Registration("own", type("Own", (Mechanism,), {"step": step, **members}), "population")
+    monkeypatch.setattr(session, "find", lambda name: own)
+    return Server("own", D, USERS, epsilon=EPSILON, window=WINDOW, seed=1, state=state)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            lambda spent: Step(np.full(D, np.nan), share_2=spent),
+            "own: t=0: 5 of 5 values or variances are NaN",
+        ),
+        (lambda spent: Step(np.array([np.nan, 7.0]), share_2=spent), r"own: t=0: .* \(2,\) must be \(5,\)"),
+        (lambda spent: Step(np.zeros(D)), "own: t=0: its Step states 0 of the window as spent; must be 0"),
+        (lambda spent: None, r"own: t=0: step\(\) returned NoneType, expected a Step"),
+    ],
+)
+def test_a_server_releases_nothing_that_is_not_checked(monkeypatch, wrong, words):
+    def step(self, t, n, survey):
+        return wrong(survey([CELLS], FULL // WINDOW).spent)
+
+    server, city = server_of(monkeypatch, step), City(13)
+    with pytest.raises(ValueError, match=words):
+        server.step(0, city.turn(0), city.deliver)
+    assert server.frequencies.tolist() == [0.0] * D
+
+
+def test_a_state_is_numbers_and_arrays(monkeypatch, tmp_path):
+    path = tmp_path / "state"
+    server = Server("lbd", D, USERS, epsilon=EPSILON, window=WINDOW, seed=1, state=path)
+    city = City(14)
+    server.step(0, city.turn(0), city.deliver)
+    with np.load(path, allow_pickle=False) as held:
+        assert json.loads(held["json"].tobytes())["terms"]["mechanism"] == "lbd"
+    for damage in (path.read_bytes()[:-30], b"", b"\x80\x05K\x03.", b"PK"):
+        (tmp_path / "damaged").write_bytes(damage)
+        with pytest.raises(ValueError, match="damaged: must be a"):
+            Server.restore(tmp_path / "damaged")
+
+    def start(self, setting):
+        Mechanism.__init__(self, setting)
+        self.choose = lambda t: t
+
+    with pytest.raises(TypeError, match=r"Own\.choose: function: its state must be arrays and numbers"):
+        server_of(monkeypatch, lambda self, t, n, survey: Step(), path, __init__=start)
+    assert server_of(monkeypatch, lambda self, t, n, survey: Step(), None, __init__=start)

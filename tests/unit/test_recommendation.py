@@ -12,7 +12,7 @@ from mtsp_ldp.recommendation import advise, stretch
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.stages import recommend
 
-READERS = [name for name, entry in mechanisms().items() if entry.kind.reads_data]
+READERS = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
 
 
 def raw(advice):
@@ -197,11 +197,11 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
         ("stream=log", "recommend: stream: no such key; one of accept_terms, "),
         ("dataset=atlantis", "recommend: dataset=atlantis: one of brightkite, "),
         ("dataset.nam=3", "recommend: dataset.nam: no such key"),
-        ("epsilon=0", "recommend: epsilon=0: a finite number above 0"),
-        ("epsilon=[1,x]", "recommend: epsilon='x': a finite number above 0"),
+        ("epsilon=0", "recommend: epsilon=0: must be a finite number above 0"),
+        ("epsilon=[1,x]", "recommend: epsilon='x': must be a finite number above 0"),
         ("epsilon=[]", "recommend: epsilon=[], window=[10, 20, 50]: at least one of each"),
         ("epsilon=[1", "recommend: no viable alternative at input '[1'"),
-        ("window=61", "recommend: window=61: 1..60 timestamps of this stream"),
+        ("window=61", "recommend: window=61: must be in 1..60, the timestamps of this stream"),
         ("repetitions=1", "recommend: repetitions=1: a whole number, at least 2"),
         ("dataset=city", "city.json: no such file; prepare writes it"),
     ],

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from mtsp_ldp import Stream
-from mtsp_ldp.mechanisms.base import Entry, Mechanism
+from mtsp_ldp.mechanisms.base import Mechanism, Registration
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.report import style
 from mtsp_ldp.report.canvas import Run, read_run
@@ -106,8 +106,8 @@ def test_latex_compiles(parts, tmp_path):
 
 
 def test_mechanisms_of_ones_own_look_different(monkeypatch):
-    own = {f"own_{number}": Entry(f"own_{number}", Mechanism, "budget") for number in range(9)}
-    own["own_9"] = Entry("own_9", Mechanism, "population")
+    own = {f"own_{number}": Registration(f"own_{number}", Mechanism, "budget") for number in range(9)}
+    own["own_9"] = Registration("own_9", Mechanism, "population")
     monkeypatch.setattr(style, "mechanisms", lambda: {**mechanisms(), **own})
     looks = [look(name) for name in [*mechanisms(), *own]]
     assert len({(one.colour, one.marker, one.dash) for one in looks}) == len(looks)

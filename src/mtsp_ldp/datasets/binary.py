@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.datasets.base import Dataset, register
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream
 

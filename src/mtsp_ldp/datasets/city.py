@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.datasets.base import Dataset, register
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.geometry import hilbert_grid
-from mtsp_ldp.oracle import FloatArray, IntArray
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from mtsp_ldp.datasets.base import Dataset, register
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.files import digest_file, written_whole
+from mtsp_ldp.files import atomic_write, digest_file
 from mtsp_ldp.geometry import hilbert_order
 from mtsp_ldp.stream import Stream
 
@@ -74,7 +74,7 @@ class Flights(Dataset):
         source = Path(spec.origin).parent / "data"
         receipt = []
         for name in _FILES:
-            with written_whole(folder / name) as partial:
+            with atomic_write(folder / name) as partial:
                 shutil.copyfile(source / name, partial)
             size = (folder / name).stat().st_size
             receipt.append({"file": name, "bytes": size, "sha256": digest_file(folder / name)})

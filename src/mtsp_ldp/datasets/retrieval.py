@@ -21,7 +21,7 @@ from zipfile import BadZipFile, ZipFile
 
 from mtsp_ldp.datasets.archive import ARCHIVES, matching
 from mtsp_ldp.datasets.source import Permission, PublishedFile, Source, SourceError
-from mtsp_ldp.files import digest_file, digest_text, written_whole
+from mtsp_ldp.files import atomic_write, digest_file, digest_text
 
 ELSEWHERE = "MTSP_LDP_DATA"
 """Environment variable: a folder with one folder a data set, looked into before any network."""
@@ -78,14 +78,14 @@ def bring(
                 _link(entry, folder / entry.name)
     origin = {}
     if not _complete(folder, source, members):
-        refuse_missing(source, name, members, folder, permission)
+        require_files(source, name, members, folder, permission)
         for file in source.files:
             if not (folder / file.name).exists():
                 origin[file.name] = _download(file, source, folder)
     return _receipt(source, members, folder, origin)
 
 
-def refuse_missing(
+def require_files(
     source: Source, name: str, members: Sequence[str], folder: Path, permission: Permission
 ) -> None:
     """Raise SourceError if raw files are missing and may not be downloaded."""
@@ -208,7 +208,7 @@ def _checksums(folder: Path) -> Iterator[dict[str, str]]:
         before = dict(known)
         yield known
         if known != before:
-            with written_whole(book) as partial:
+            with atomic_write(book) as partial:
                 partial.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 

@@ -24,7 +24,7 @@ from mtsp_ldp.datasets.base import Dataset
 from mtsp_ldp.datasets.delimited import gathered
 from mtsp_ldp.datasets.domain import Domain, Squares
 from mtsp_ldp.datasets.moments import iso
-from mtsp_ldp.datasets.retrieval import bring, clear, local_files, loose_files, refuse_missing
+from mtsp_ldp.datasets.retrieval import bring, clear, local_files, loose_files, require_files
 from mtsp_ldp.datasets.slots import DAY, Slots
 from mtsp_ldp.datasets.source import Permission, Source
 from mtsp_ldp.files import digest_text
@@ -126,7 +126,7 @@ class Traces(Dataset):
 
     def require(self, folder: Path, permission: Permission) -> None:
         """Raise SourceError if raw files are missing and may not be downloaded."""
-        refuse_missing(self.published, self.raw_name, self.members, folder, permission)
+        require_files(self.published, self.raw_name, self.members, folder, permission)
 
     def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
         """Name, size and time of raw files that the user brought and may change."""

@@ -1,10 +1,13 @@
-"""Budget absorption (LBA, LPA): unspent units are absorbed, and paid back by silence.
+"""Budget absorption (LBA, LPA): unused budget goes into the next publication.
+
+The timestamps that follow a large publication are then skipped.
 
 Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
 """
 
 from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram, half_step
 from mtsp_ldp.mechanisms.base import Setting, register
+from mtsp_ldp.units import Units
 
 
 class Absorption:
@@ -15,11 +18,11 @@ class Absorption:
         self._unit = half_step(window)
         self._paid = -1  # last timestamp that is nullified, or of a publication without debt
 
-    def candidate(self, t: int) -> int:
+    def candidate(self, t: int) -> Units:
         """Absorb at most w units; 0 at a nullified timestamp."""
-        return self._unit * min(max(t - self._paid, 0), self._window)
+        return Units(self._unit * min(max(t - self._paid, 0), self._window))
 
-    def record(self, t: int, share: int) -> None:
+    def record(self, t: int, share: Units) -> None:
         """A publication of k units nullifies the k - 1 timestamps after it."""
         self._paid = t + share // self._unit - 1
 

@@ -9,29 +9,29 @@ from typing import Protocol
 import numpy as np
 
 from mtsp_ldp.division import ExpectedVariance
-from mtsp_ldp.ledger import FULL, NOTHING, units
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step
-from mtsp_ldp.survey import Question, Survey
+from mtsp_ldp.survey import NOT_ASKED, Question, Survey
+from mtsp_ldp.units import FULL, NOTHING, Units, to_units
 
 
 class Rule(Protocol):
     """How much of the publications' half of the window a timestamp may have."""
 
-    def candidate(self, t: int) -> int:
+    def candidate(self, t: int) -> Units:
         """Units that a publication at t would get; 0 where none may be made."""
         ...
 
-    def record(self, t: int, share: int) -> None:
+    def record(self, t: int, share: Units) -> None:
         """Note what was spent on a publication at t; called where share > 0."""
         ...
 
 
-def half_step(window: int) -> int:
+def half_step(window: int) -> Units:
     """The share 1/(2w) that each timestamp spends on its dissimilarity, in units."""
-    return FULL // (2 * window)
+    return Units(FULL // (2 * window))
 
 
-def smallest_share(minimum: float) -> int:
+def smallest_share(minimum: float) -> Units:
     """Units below which a publication is not worth making.
 
     Parameters
@@ -41,11 +41,11 @@ def smallest_share(minimum: float) -> int:
     """
     if not 0 <= minimum <= 0.5:
         raise ValueError(f"minimum_share={minimum!r}: 0 to 0.5 of the window")
-    return max(units(minimum), NOTHING)
+    return max(to_units(minimum), NOTHING)
 
 
-class Myopic:
-    """The old decision: publish where the dissimilarity exceeds the variance of a publication now.
+class LdpIdsRule:
+    """The decision of LDP-IDS: publish where the dissimilarity exceeds the variance of a publication now.
 
     Parameters
     ----------
@@ -56,17 +56,20 @@ class Myopic:
     """
 
     def __init__(self, rule: Rule, minimum_share: float = 0.0) -> None:
-        self.record = rule.record
         self._rule = rule
         self._least = smallest_share(minimum_share)
 
+    def record(self, t: int, share: Units) -> None:
+        """Note what was spent on a publication at t."""
+        self._rule.record(t, share)
+
     def choose(
-        self, t: int, dissimilarity: float, spread: float, variance: Callable[[int], float]
-    ) -> tuple[int, int]:
+        self, t: int, dissimilarity: float, spread: float, variance: Callable[[Units], float]
+    ) -> tuple[int, Units]:
         """No k (-1), and the units to publish with (0: approximate); ``spread`` is not looked at."""
         share = self._rule.candidate(t)
         pays = share >= self._least and dissimilarity > variance(share)
-        return -1, share if pays else 0
+        return -1, share if pays else Units(0)
 
 
 class AdaptiveHistogram(Mechanism):
@@ -74,7 +77,7 @@ class AdaptiveHistogram(Mechanism):
 
     def __init__(self, setting: Setting, rule: Rule, minimum_share: float) -> None:
         super().__init__(setting)
-        self._decision = Myopic(rule, minimum_share)
+        self._decision = LdpIdsRule(rule, minimum_share)
         self._cells = Question(np.arange(setting.d))
         self._variance = ExpectedVariance(setting.division, [setting.d])
         self._unit = half_step(setting.window)
@@ -84,16 +87,15 @@ class AdaptiveHistogram(Mechanism):
         """M1, then M2 (LDP-IDS, Algorithms 1 and 2)."""
         first = survey([self._cells], self._unit)
         if not first:
-            return Step(share_1=0 if first is None else self._unit)
+            return Step(share_1=first.spent)
         gap = first[0].estimates - self._release
         noise = first[0].mean_variance(self.setting.noise)
         dissimilarity = float(np.add.reduce(gap * gap)) / gap.size - noise
         _, share = self._decision.choose(t, dissimilarity, noise, lambda share: self._variance(share, n))
-        second = survey([self._cells], share) if share else None
-        if second is None:
-            return Step(share_1=self._unit, dissimilarity=dissimilarity)
-        self._decision.record(t, share)
-        if not second:
-            return Step(share_1=self._unit, share_2=share, dissimilarity=dissimilarity)
-        self._release = second[0].estimates
-        return Step(self._release, None, self._unit, share, dissimilarity)
+        second = survey([self._cells], share) if share else NOT_ASKED
+        if second.spent:
+            self._decision.record(t, second.spent)
+        published = second[0].estimates if second else None
+        if published is not None:
+            self._release = published
+        return Step(published, None, first.spent, second.spent, dissimilarity)

@@ -12,9 +12,11 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.division import DIVISIONS, Division
-from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.state import State, capture, restore
 from mtsp_ldp.survey import NoiseKind, Survey
+from mtsp_ldp.units import Units
 
 Initial = Literal["zero", "uniform"]
 
@@ -68,8 +70,8 @@ class Step(NamedTuple):
 
     published: FloatArray | None = None
     variance: FloatArray | None = None
-    share_1: int = 0
-    share_2: int = 0
+    share_1: Units = Units(0)
+    share_2: Units = Units(0)
     dissimilarity: float = math.nan
     k: int = -1
 
@@ -96,40 +98,48 @@ class Mechanism(ABC):
         d = self.setting.d
         return np.zeros(d) if self.setting.initial == "zero" else np.full(d, 1.0 / d)
 
+    def state(self) -> State:
+        """Take all that changes from step to step, as arrays and numbers; see `mtsp_ldp.state.capture`."""
+        return capture(self, type(self).__name__)
+
+    def restore(self, state: State) -> None:
+        """Go on where `state` was taken."""
+        restore(self, state)
+
     @abstractmethod
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Decide and publish at t, with n = n_t active users behind the survey."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class Registration:
     """A registered mechanism: its class, and the division that its name fixes."""
 
     name: str
-    kind: type[Mechanism]
+    cls: type[Mechanism]
     division: str
 
 
-REGISTRY: dict[str, Entry] = {}
-_Kind = TypeVar("_Kind", bound=type[Mechanism])
+REGISTRY: dict[str, Registration] = {}
+_Class = TypeVar("_Class", bound=type[Mechanism])
 
 
-def register(**names: str) -> Callable[[_Kind], _Kind]:
-    """Enter a class under names, each with the division (budget or population) that it fixes."""
+def register(**names: str) -> Callable[[_Class], _Class]:
+    """Register a class under names, each with the division (budget or population) that it fixes."""
 
-    def enter(kind: _Kind) -> _Kind:
+    def enter(cls: _Class) -> _Class:
         for name, division in names.items():
             one_of(f"register: {name}", division, tuple(DIVISIONS))
-            other = REGISTRY[name].kind if name in REGISTRY else kind
-            if (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
-                raise ValueError(f"mechanism {name!r} stands twice: {other} and {kind}")
-            REGISTRY[name] = Entry(name, kind, division)
-        return kind
+            other = REGISTRY[name].cls if name in REGISTRY else cls
+            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ValueError(f"mechanism {name!r} is registered twice: by {other} and {cls}")
+            REGISTRY[name] = Registration(name, cls, division)
+        return cls
 
     return enter
 
 
 def one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Refuse a value that an option does not have."""
+    """Raise ValueError unless the value of an option is one of the allowed ones."""
     if value not in allowed:
-        raise ValueError(f"{option}={value!r}: one of {', '.join(allowed)}")
+        raise ValueError(f"{option}={value!r}: must be one of {', '.join(allowed)}")

@@ -5,9 +5,9 @@ Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
 
 from collections import deque
 
-from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram
 from mtsp_ldp.mechanisms.base import Setting, register
+from mtsp_ldp.units import FULL, Units
 
 
 class Distribution:
@@ -15,16 +15,16 @@ class Distribution:
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._spent: deque[tuple[int, int]] = deque()
+        self._spent: deque[tuple[int, Units]] = deque()
         self._left = FULL // 2
 
-    def candidate(self, t: int) -> int:
+    def candidate(self, t: int) -> Units:
         """Half of 1/2 minus what the last w - 1 timestamps spent."""
         while self._spent and self._spent[0][0] <= t - self._window:
             self._left += self._spent.popleft()[1]
-        return self._left // 2
+        return Units(self._left // 2)
 
-    def record(self, t: int, share: int) -> None:
+    def record(self, t: int, share: Units) -> None:
         """Note a publication."""
         self._spent.append((t, share))
         self._left -= share

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.mechanisms.base import Mechanism, Step, register
-from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.survey import Survey
 
 
@@ -19,7 +19,7 @@ class Zero(Mechanism):
 
 
 @register(uniform="budget")
-class EvenGuess(Zero):
+class UniformGuess(Zero):
     """Releases 1/d for every cell, for ever."""
 
     def initial(self) -> FloatArray:

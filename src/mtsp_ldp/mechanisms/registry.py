@@ -5,11 +5,11 @@ import pkgutil
 from functools import cache
 
 import mtsp_ldp.mechanisms
-from mtsp_ldp.mechanisms.base import REGISTRY, Entry
+from mtsp_ldp.mechanisms.base import REGISTRY, Registration
 
 
 @cache
-def mechanisms() -> dict[str, Entry]:
+def mechanisms() -> dict[str, Registration]:
     """Every registered mechanism by name."""
     package = mtsp_ldp.mechanisms
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -17,7 +17,7 @@ def mechanisms() -> dict[str, Entry]:
     return dict(sorted(REGISTRY.items()))
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> Registration:
     """The mechanism of this name.
 
     Raises

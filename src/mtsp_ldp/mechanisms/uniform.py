@@ -5,9 +5,9 @@ Source: LDP-IDS (Ren et al. 2022); MTSP-LDP §2.6.
 
 import numpy as np
 
-from mtsp_ldp.ledger import FULL
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
 from mtsp_ldp.survey import Question, Survey
+from mtsp_ldp.units import FULL, Units
 
 
 @register(lbu="budget", lpu="population")
@@ -17,11 +17,9 @@ class Uniform(Mechanism):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._cells = Question(np.arange(setting.d))
-        self._share = FULL // setting.window
+        self._share = Units(FULL // setting.window)
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish, unless nobody is there to be asked."""
         answers = survey([self._cells], self._share)
-        if not answers:
-            return Step(share_2=0 if answers is None else self._share)
-        return Step(published=answers[0].estimates, share_2=self._share)
+        return Step(answers[0].estimates if answers else None, share_2=answers.spent)

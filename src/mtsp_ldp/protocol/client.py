@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.protocol.wire import Report, Request, fingerprint
 
 
@@ -138,7 +138,7 @@ class Client:
         self._spent = [*recent, (self._now, epsilon)]
         if self._ledger is not None:
             kept = {"terms": self._terms, "now": self._now, "spent": self._spent}
-            with written_whole(self._ledger, durable=True) as partial:
+            with atomic_write(self._ledger, durable=True) as partial:
                 partial.write_text(json.dumps(kept))
 
     @property

@@ -3,7 +3,6 @@
 The server knows who is active (public) and the noisy bits; nothing else reaches it.
 """
 
-import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,20 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.division import DIVISIONS, Division
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.arrays import FloatArray, IntArray
+from mtsp_ldp.division import Division
+from mtsp_ldp.files import BrokenFileError
 from mtsp_ldp.ledger import PrivacyError, ReporterLedger
-from mtsp_ldp.mechanisms.base import Setting
-from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.oracle import FloatArray, IntArray, Oracle
-from mtsp_ldp.population import Population, _Asked, answer_from, group_sizes
+from mtsp_ldp.mechanisms.session import Session
+from mtsp_ldp.oracle import Oracle
+from mtsp_ldp.population import Population, Reporters, answer_from, group_sizes
 from mtsp_ldp.protocol.wire import MOST_CELLS, Report, Request, WireError, fingerprint, report_size
-from mtsp_ldp.survey import Answer, Question
-from mtsp_ldp.tree import binary_tree
+from mtsp_ldp.state import State, capture, read_state, restore, write_state
+from mtsp_ldp.survey import NOT_ASKED, Answer, Answers, Question
+from mtsp_ldp.units import Units
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
 """Delivers a request to each reporter, and whatever bytes come back, in any order."""
-STATE = 3
+STATE = 4
 LAST = 2**31 - 1
 """The last timestamp that a ledger of reporters can hold."""
 
@@ -45,8 +45,13 @@ class Fleet(Population):
         self.transport: Transport | None = None
         self.journal: Callable[[], None] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "transport": None, "journal": None}
+    def state(self) -> State:
+        """Take all that changes: ledgers, pointer, coins, counts of rejected reports."""
+        return capture(self, "fleet", leave=("transport", "journal"))
+
+    def restore(self, state: State) -> None:
+        """Go on where `state` was taken."""
+        restore(self, state)
 
     def roll_call(self, active: npt.ArrayLike) -> None:
         """Who is active now, by number (public)."""
@@ -57,32 +62,32 @@ class Fleet(Population):
         """n_t."""
         return int(self._present_now.sum())
 
-    def survey(self, t: int, questions: Sequence[Question], share: int) -> list[Answer] | None:
-        """See `Population.survey`; what the ledger refuses is not asked, counted, and answered by None."""
+    def survey(self, t: int, questions: Sequence[Question], share: Units) -> Answers:
+        """See `Population.survey`; what the ledger refuses is counted and asks nobody."""
         try:
             return super().survey(t, questions, share)
         except PrivacyError:
             self.rejected["request refused by the ledger"] += 1
-            return None
+            return NOT_ASKED
 
     def _turn(self, t: int) -> None:
         pass
 
-    def _present(self, t: int, ranges: list[tuple[int, int]]) -> _Asked:
+    def _present(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
         ranks = np.concatenate([np.arange(start, end) for start, end in ranges])
         who = ranks[self._present_now[self._id[ranks]]]
         nowhere = np.empty(0, dtype=np.int64)  # only they know their cells
-        return _Asked(ranges, nowhere, who.size, who)
+        return Reporters(ranges, nowhere, who.size, who)
 
-    def _commit(self, t: int, asked: _Asked) -> None:
+    def _commit(self, t: int, asked: Reporters) -> None:
         self._seen.record(t, self._identify(asked))
 
-    def _identify(self, asked: _Asked) -> IntArray:
+    def _identify(self, asked: Reporters) -> IntArray:
         assert asked.who is not None
         return asked.who
 
     def _answer(
-        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: _Asked
+        self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: Reporters
     ) -> list[Answer]:
         self._serial += 1
         if self.journal is not None:
@@ -163,7 +168,14 @@ class Server:
     state
         Where to save the state before every question; None saves nowhere.
     options
-        Of the mechanism.
+        Of the mechanism, and ``initial``, ``noise``, ``oracle``; ``presence`` is public here.
+
+    Raises
+    ------
+    ValueError
+        Naming a parameter or option, its value and what is allowed.
+    TypeError
+        If ``state`` is given and the mechanism remembers what is neither array nor number.
     """
 
     def __init__(
@@ -179,16 +191,18 @@ class Server:
         **options: Any,
     ) -> None:
         if not 1 <= d <= MOST_CELLS:
-            raise ValueError(f"d={d!r}: 1 to {MOST_CELLS} cells fit into a request")
-        entry = find(mechanism)
+            raise ValueError(f"d={d!r}: must be 1 to {MOST_CELLS} cells, which fit into a request")
         coins = np.random.default_rng(seed)
-        (own,) = coins.spawn(1)
-        division = DIVISIONS[entry.division](epsilon)
-        self.fleet = Fleet(d, reporters, division, window, coins)
-        self._mechanism = entry.kind(Setting(d, window, division, own), **options)
-        self._release = self._mechanism.initial()
+        self._session = Session(mechanism, d, epsilon=epsilon, window=window, coins=coins, **options)
+        if self._session.presence != "public":
+            raise ValueError("presence='private': must be public over clients; the inactive answer nothing")
+        self._terms = {"mechanism": mechanism, "d": d, "reporters": reporters, "seed": seed}
+        self._terms |= {"epsilon": epsilon, "window": window, **options}
+        self.fleet = Fleet(d, reporters, self._session.division, window, coins)
         self._t = -1
         self._state = state
+        if state is not None:
+            self._take()  # what cannot be saved is refused at the start
 
     def step(self, t: int, active: npt.ArrayLike, transport: Transport) -> FloatArray:
         """Publish at t.
@@ -209,16 +223,12 @@ class Server:
         if t <= self._t:
             raise ValueError(f"t={t}: already at t={self._t}")
         if t > LAST:
-            raise ValueError(f"t={t}: at most {LAST}")
+            raise ValueError(f"t={t}: must be at most {LAST}")
         self._t = t
         self.fleet.roll_call(active)
         self.fleet.transport = transport
         self.fleet.journal = None if self._state is None else lambda: self.save(self._state)  # type: ignore[arg-type]
-        step = self._mechanism.step(
-            t, self.fleet.active(t), lambda questions, share: self.fleet.survey(t, questions, share)
-        )
-        if step.published is not None:
-            self._release = np.array(step.published)
+        self._session.step(t, self.fleet)
         if self._state is not None:
             self.save(self._state)
         return self.frequencies
@@ -226,20 +236,37 @@ class Server:
     @property
     def frequencies(self) -> FloatArray:
         """The release that stands, ``(d,)``."""
-        if not self._mechanism.tree:
-            return self._release.copy()
-        tree = binary_tree(self.fleet.d)
-        return self._release[tree.level(tree.levels - 1)][: tree.d].copy()
+        return self._session.frequencies.copy()
+
+    def _take(self) -> State:
+        return {
+            "version": STATE,
+            "terms": self._terms,
+            "t": self._t,
+            "file": None if self._state is None else str(self._state),
+            "fleet": self.fleet.state(),
+            **self._session.state(),
+        }
 
     def save(self, path: Path) -> None:
-        """Write the whole state; it appears whole or not at all."""
-        with written_whole(path, durable=True) as partial:
-            partial.write_bytes(pickle.dumps((STATE, self)))
+        """Write the whole state as JSON and arrays in one npz; it appears whole or not at all."""
+        write_state(path, self._take())
 
     @classmethod
     def restore(cls, path: Path) -> "Server":
-        """The server as it was saved. Read only files that you wrote: this is pickle."""
-        version, server = pickle.loads(path.read_bytes())
-        if version != STATE or not isinstance(server, cls):
-            raise ValueError(f"{path}: not a server's state of version {STATE}")
+        """Make the server again as it was saved.
+
+        Raises
+        ------
+        BrokenFileError
+            If the file is not a server's state of this version.
+        """
+        state = read_state(path)
+        if state.get("version") != STATE:
+            raise BrokenFileError(f"{path}: must be a server's state of version {STATE}")
+        file = state["file"]
+        server = cls(**state["terms"], state=None if file is None else Path(file))
+        server._t = state["t"]
+        server.fleet.restore(state["fleet"])
+        server._session.restore(state)
         return server

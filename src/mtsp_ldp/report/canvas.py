@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from mtsp_ldp.files import read_table, written_whole
+from mtsp_ldp.files import atomic_write, read_table
 from mtsp_ldp.report.style import FLOORS, look, ordered
 from mtsp_ldp.stream import Stream
 
@@ -133,6 +133,6 @@ def save(make: Callable[[], Figure], stem: Path) -> None:
     plt.style.use(STYLE)
     figure = make()
     for form, metadata in _METADATA.items():
-        with written_whole(stem.with_name(f"{stem.name}.{form}")) as partial:
+        with atomic_write(stem.with_name(f"{stem.name}.{form}")) as partial:
             figure.savefig(partial, format=form, metadata=metadata)
     plt.close(figure)

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.report.canvas import STYLE, TWO_COLUMNS
 from mtsp_ldp.report.style import FLOORS, look, ordered
 
@@ -234,7 +234,7 @@ def draw(results: pl.DataFrame, path: Path) -> None:
     """Write the picture as SVG, the same bytes twice."""
     with plt.style.context(STYLE):
         figure = picture(results)
-        with written_whole(path) as partial:
+        with atomic_write(path) as partial:
             figure.savefig(partial, format="svg", metadata={"Date": None, "Creator": "mtsp-ldp"})
         plt.close(figure)
 
@@ -258,13 +258,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.summary.exists():
         sys.exit(f"headline: {given.summary}: no such file; `make` runs the default experiment")
     target = given.into / RESULTS
-    with written_whole(target) as partial:
+    with atomic_write(target) as partial:
         headline(pl.read_parquet(given.summary)).write_csv(partial)
     results = read(target)
     draw(results, given.into / PICTURE)
     readme = given.into / "README.md"
     text = inserted(readme.read_text(encoding="utf-8"), results)
-    with written_whole(readme) as partial:
+    with atomic_write(readme) as partial:
         partial.write_text(text, encoding="utf-8")
     print(sentence(results))
 

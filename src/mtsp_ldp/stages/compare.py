@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from mtsp_ldp.composition import CONFIG
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import read_table, written_whole
+from mtsp_ldp.files import atomic_write, read_table
 from mtsp_ldp.report.claims import Evidence, as_rows, judge
 from mtsp_ldp.report.comparison import profiles, ranking
 from mtsp_ldp.report.stream_view import profile
@@ -59,7 +59,7 @@ def main(config: Config) -> None:
         "profiles.csv": profiles(summary, FACTORS).write_csv(),
     }
     for name, text in texts.items():
-        with written_whole(Path(config["reports"]) / experiment.name / "tables" / name) as partial:
+        with atomic_write(Path(config["reports"]) / experiment.name / "tables" / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.stages.entry import Config, stage
 
 
@@ -16,7 +16,7 @@ def main(config: Config) -> None:
     folder = Path(config["data"]) / "raw" / dataset.raw_name
     folder.mkdir(parents=True, exist_ok=True)
     receipt = dataset.fetch(folder, Permission.of(config))
-    with written_whole(folder / "receipt.json") as partial:
+    with atomic_write(folder / "receipt.json") as partial:
         partial.write_text(json.dumps(receipt, indent=1) + "\n")
 
 

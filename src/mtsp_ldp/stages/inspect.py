@@ -7,7 +7,7 @@ from tabulate import tabulate
 
 from mtsp_ldp.datasets.base import fate
 from mtsp_ldp.expectation import Expectation
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.page import inlined, read_facts, render
 from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
@@ -41,7 +41,7 @@ def main(config: Config) -> None:
         table=rows,
         profile=sizes,
     )
-    with written_whole(target) as partial:
+    with atomic_write(target) as partial:
         partial.write_text(page, encoding="utf-8")
     errors = [
         [row["mechanism"], row["window"], *(_shown(cell["mse"]) for cell in row["cells"])] for row in rows

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment, regenerate
-from mtsp_ldp.files import read_table, written_whole
+from mtsp_ldp.files import atomic_write, read_table
 from mtsp_ldp.provenance import config_digest
 from mtsp_ldp.report.canvas import read_run
 from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
@@ -65,7 +65,7 @@ def main(config: Config) -> None:
         digest=config_digest(experiment),
         versions=versions(),
     )
-    with written_whole(folder / "index.html") as partial:
+    with atomic_write(folder / "index.html") as partial:
         partial.write_text(page, encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from mtsp_ldp.catalog import mechanism_options
 from mtsp_ldp.expectation import usual_windows
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.recommendation import Advice, advise
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.report.style import look, ordered
@@ -40,7 +40,7 @@ def main(config: Config) -> None:
     print("", sentence(advice, lambda mechanism: look(mechanism).label), sep="\n")
     if config["output"] is not None:
         table = advice.table.with_columns(first=advice.first, last=advice.last, dataset=pl.lit(name))
-        with written_whole(config["output"]) as partial:
+        with atomic_write(config["output"]) as partial:
             table.select("dataset", pl.exclude("dataset")).write_csv(partial)
 
 

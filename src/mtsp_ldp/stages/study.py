@@ -5,7 +5,7 @@ Growth and grouping come with a figure.
 
 from pathlib import Path
 
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.study_figures import FIGURES, as_markdown_tables
 from mtsp_ldp.stages.entry import Config, stage
@@ -21,9 +21,9 @@ def main(config: Config) -> None:
     folder = Path(config["reports"]) / "studies"
     tables = STUDIES[name]()
     for part, table in tables.items():
-        with written_whole(folder / f"{name}.{part}.csv") as partial:
+        with atomic_write(folder / f"{name}.{part}.csv") as partial:
             table.write_csv(partial)
-    with written_whole(folder / f"{name}.md") as partial:
+    with atomic_write(folder / f"{name}.md") as partial:
         partial.write_text(as_markdown_tables(name, tables), encoding="utf-8")
     if name in FIGURES:
         save(lambda: FIGURES[name](tables), folder / name)

@@ -6,7 +6,7 @@ Writes ``data/summaries/<experiment>.parquet`` and ``<experiment>.ratios.parquet
 from pathlib import Path
 
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import written_whole
+from mtsp_ldp.files import atomic_write
 from mtsp_ldp.report.summary import read_scores, summarize, variant_ratios
 from mtsp_ldp.stages.entry import Config, stage
 
@@ -19,7 +19,7 @@ def main(config: Config) -> None:
     scores = read_scores(runs / f"{cell.stem}.parquet" for cell in experiment.cells)
     tables = {".parquet": summarize(scores), ".ratios.parquet": variant_ratios(scores)}
     for suffix, table in tables.items():
-        with written_whole(data / "summaries" / f"{experiment.name}{suffix}") as partial:
+        with atomic_write(data / "summaries" / f"{experiment.name}{suffix}") as partial:
             table.write_parquet(partial, compression="zstd")
 
 

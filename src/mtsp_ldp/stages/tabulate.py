@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import read_table, written_whole
+from mtsp_ldp.files import atomic_write, read_table
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.report.tables import ablation_blocks, blocks, errors, query_blocks
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
@@ -35,7 +35,7 @@ def main(config: Config) -> None:
     }
     for suffix, text in texts.items():
         target = Path(config["reports"]) / experiment.name / "tables" / f"{name}.{suffix}"
-        with written_whole(target) as partial:
+        with atomic_write(target) as partial:
             partial.write_text(text, encoding="utf-8")
 
 

@@ -4,12 +4,13 @@ The structure is decided from the dissimilarity's tree, without a second interac
 §3.4; the split rule (threshold sqrt(3 v)) is a reconstruction.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from mtsp_ldp.oracle import FloatArray, IntArray
+from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.survey import Answer, NoiseKind, Question
 from mtsp_ldp.tree import BinaryTree
 
@@ -67,7 +68,7 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
 
 
 def assemble(
-    tree: BinaryTree, pruned: Pruned, answers: list[Answer], noise: NoiseKind = "paper"
+    tree: BinaryTree, pruned: Pruned, answers: Sequence[Answer], noise: NoiseKind = "paper"
 ) -> tuple[FloatArray, FloatArray]:
     """The tree that the answers make.
 

@@ -12,10 +12,10 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.ledger import FULL, units
 from mtsp_ldp.mechanisms.absorption import Absorption
-from mtsp_ldp.mechanisms.adaptive import Myopic, smallest_share
+from mtsp_ldp.mechanisms.adaptive import LdpIdsRule, smallest_share
 from mtsp_ldp.mechanisms.distribution import Distribution
+from mtsp_ldp.units import FULL, Units, to_units
 
 
 def optimal_allocation(
@@ -53,8 +53,8 @@ class Allocation(Protocol):
     """When to publish, and with which share."""
 
     def choose(
-        self, t: int, dissimilarity: float, spread: float, variance: Callable[[int], float]
-    ) -> tuple[int, int]:
+        self, t: int, dissimilarity: float, spread: float, variance: Callable[[Units], float]
+    ) -> tuple[int, Units]:
         """K at t (-1 where there is none), and the units to publish with (0: approximate).
 
         Parameters
@@ -70,7 +70,7 @@ class Allocation(Protocol):
         """
         ...
 
-    def record(self, t: int, share: int) -> None:
+    def record(self, t: int, share: Units) -> None:
         """Note a publication at t."""
         ...
 
@@ -91,15 +91,15 @@ class OptimalAllocation:
 
     def __init__(self, window: int, minimum_share: float = 0.0, shrunk: bool = False) -> None:
         self._window = window
-        self._shares = [units(1 / (2 * k)) for k in range(1, window + 1)]
+        self._shares = [to_units(1 / (2 * k)) for k in range(1, window + 1)]
         self._least = smallest_share(minimum_share)
         self._shrunk = shrunk
         self._seen: deque[tuple[int, float]] = deque()
-        self._spent: deque[tuple[int, int]] = deque()
+        self._spent: deque[tuple[int, Units]] = deque()
 
     def choose(
-        self, t: int, dissimilarity: float, spread: float, variance: Callable[[int], float]
-    ) -> tuple[int, int]:
+        self, t: int, dissimilarity: float, spread: float, variance: Callable[[Units], float]
+    ) -> tuple[int, Units]:
         """See `Allocation.choose`."""
         self._seen.append((t, dissimilarity))
         for queue in (self._seen, self._spent):
@@ -111,14 +111,14 @@ class OptimalAllocation:
         paid = [k * variance(share) for k, share in enumerate(self._shares[: values.size], start=1)]
         k, selected = _cheapest(values, paid)
         if not selected:
-            return k, 0
+            return k, Units(0)
         left = FULL // 2 - sum(share for _, share in self._spent)
-        share = min(self._shares[k - 1], left)
+        share = min(self._shares[k - 1], Units(left))
         if share < self._least or (self._shrunk and variance(share) >= dissimilarity):
-            return k, 0
+            return k, Units(0)
         return k, share
 
-    def record(self, t: int, share: int) -> None:
+    def record(self, t: int, share: Units) -> None:
         """Note a publication at t."""
         self._spent.append((t, share))
 
@@ -129,7 +129,7 @@ AllocationKind = Literal["oba", "oba_shrunk", "distribution", "absorption"]
 def make_allocation(kind: AllocationKind, window: int, minimum_share: float) -> Allocation:
     """OBA, its shrunken form, or one of the old rules in its place."""
     if kind == "distribution":
-        return Myopic(Distribution(window), minimum_share)
+        return LdpIdsRule(Distribution(window), minimum_share)
     if kind == "absorption":
-        return Myopic(Absorption(window), minimum_share)
+        return LdpIdsRule(Absorption(window), minimum_share)
     return OptimalAllocation(window, minimum_share, shrunk=kind == "oba_shrunk")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mtsp_ldp.oracle import FloatArray
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.tree import binary_tree
 
 

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.division import ExpectedVariance
 from mtsp_ldp.mechanisms.adaptive import half_step
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, one_of, register
@@ -13,9 +14,8 @@ from mtsp_ldp.mechanisms.mtsp.adaptive_tree import Structure, assemble, prune
 from mtsp_ldp.mechanisms.mtsp.allocation import AllocationKind, make_allocation
 from mtsp_ldp.mechanisms.mtsp.dissimilarity import dissimilarity
 from mtsp_ldp.mechanisms.mtsp.smoothing import Grouping, NodeGroups, Smoothing
-from mtsp_ldp.oracle import FloatArray
 from mtsp_ldp.postprocess import refine
-from mtsp_ldp.survey import Survey
+from mtsp_ldp.survey import NOT_ASKED, Survey
 from mtsp_ldp.tree import binary_tree
 
 Threshold = Literal["publication", "score"]
@@ -95,9 +95,9 @@ class Mtsp(Mechanism):
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """M1, M2, M3."""
         # a tree of one cell is its root: nothing to ask
-        first = survey(self._full.questions, self._unit) if self._full.questions else None
+        first = survey(self._full.questions, self._unit) if self._full.questions else NOT_ASKED
         if not first:
-            return Step(share_1=0 if first is None else self._unit)
+            return Step(share_1=first.spent)
         kind = self.setting.noise
         estimate, variances = assemble(self._tree, self._full, first, kind)
         asked = self._full.nodes.size  # the root and padding add nothing to the sum
@@ -109,19 +109,18 @@ class Mtsp(Mechanism):
         k, share = self._allocation.choose(t, gap, spread, variance)
         cost = variance(share) if share else math.inf
         if not math.isfinite(cost):
-            return Step(share_1=self._unit, dissimilarity=gap, k=k)
+            return Step(share_1=first.spent, dissimilarity=gap, k=k)
         pruned = prune(self._tree, *self._score(estimate, noise, cost))
         second = survey(pruned.questions, share)
-        if second is None:
-            return Step(share_1=self._unit, dissimilarity=gap, k=k)
-        self._allocation.record(t, share)
+        if second.spent:
+            self._allocation.record(t, second.spent)
         if not second:
-            return Step(share_1=self._unit, share_2=share, dissimilarity=gap, k=k)
+            return Step(share_1=first.spent, share_2=second.spent, dissimilarity=gap, k=k)
         self._release, variances = self._groups.add(*assemble(self._tree, pruned, second, kind))
         released = self._release
         if self._consistency:
             released = refine(self._tree, released[None], variances[None])[0]
-        return Step(released, variances, self._unit, share, gap, k)
+        return Step(released, variances, first.spent, second.spent, gap, k)
 
     def _score(self, estimate: FloatArray, noise: float, cost: float) -> tuple[FloatArray, float]:
         """Score of every node, and the threshold above which it splits."""

@@ -1,0 +1,210 @@
+"""The one loop that drives every mechanism, whoever answers its surveys.
+
+Simulations, audits and the server over clients all run a mechanism through a `Session`, so whatever is
+checked for one of them is checked for all. It must never see a population's data: it is handed surveys.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtsp_ldp.arrays import FloatArray
+from mtsp_ldp.division import DIVISIONS
+from mtsp_ldp.ledger import PrivacyError
+from mtsp_ldp.mechanisms.base import Setting, Step
+from mtsp_ldp.mechanisms.options import check_epsilon, check_options, check_window
+from mtsp_ldp.mechanisms.registry import find
+from mtsp_ldp.oracle import OracleKind
+from mtsp_ldp.state import State, restore
+from mtsp_ldp.survey import Presence, Surveyed
+from mtsp_ldp.tree import binary_tree
+from mtsp_ldp.units import FULL
+
+
+class History(NamedTuple):
+    """A whole run of a mechanism.
+
+    Attributes
+    ----------
+    steps
+        One a timestamp.
+    active
+        n_t, one a timestamp.
+    versions
+        Distinct releases, the initial one first, ``(V, d)`` or ``(V, size)``.
+    variances
+        Of tree nodes, ``(V, size)``; None where releases are histograms.
+    """
+
+    steps: list[Step]
+    active: list[int]
+    versions: FloatArray
+    variances: FloatArray | None
+
+
+class Session:
+    """A mechanism at work over one stream of timestamps.
+
+    Parameters
+    ----------
+    mechanism
+        A registered name; it fixes the division.
+    d
+        Number of cells.
+    epsilon
+        Budget of every window; finite and above 0.
+    window
+        w, in timestamps.
+    coins
+        Public coins; the mechanism gets a stream of its own from them, so that it replays without users.
+    options
+        Of the mechanism, and ``initial``, ``noise``, ``oracle``, ``presence``.
+
+    Attributes
+    ----------
+    division
+        What a share buys; the users behind the surveys must be under the same.
+    presence
+        Whether absent users are to report too.
+    tree
+        Geometry of the releases; None where they are histograms.
+    release, variance
+        What stands now: ``(d,)`` frequencies or ``(size,)`` tree nodes, and the nodes' noise variances.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter or option, its value and what is allowed.
+    """
+
+    def __init__(
+        self,
+        mechanism: str,
+        d: int,
+        *,
+        epsilon: float,
+        window: int,
+        coins: np.random.Generator,
+        **options: Any,
+    ) -> None:
+        registration = find(mechanism)
+        check_epsilon(epsilon)
+        check_window(window)
+        check_options(registration, options)
+        (own,) = coins.spawn(1)
+        self.name = mechanism
+        self.presence: Presence = options.pop("presence", "public")
+        oracle: OracleKind = options.pop("oracle", "oue")
+        self.division = DIVISIONS[registration.division](float(epsilon), oracle)
+        common = {name: options.pop(name) for name in ("initial", "noise") if name in options}
+        self.mechanism = registration.cls(Setting(d, window, self.division, own, **common), **options)
+        self.tree = binary_tree(d) if self.mechanism.tree else None
+        self._shape = (d if self.tree is None else self.tree.size,)
+        self.release: FloatArray = np.array(self.mechanism.initial(), dtype=np.float64)
+        # before the first publication nothing is known: the cells count alike
+        self.variance = None if self.tree is None else np.asarray(self.tree.cells, dtype=np.float64)
+        if self.release.shape != self._shape:
+            raise ValueError(
+                f"{mechanism}: initial release: its shape {self.release.shape} must be {self._shape}"
+            )
+        self._require_finite("initial release", self.release)
+
+    def step(self, t: int, users: Surveyed) -> Step:
+        """Let the mechanism act at t; check its step, and copy what it publishes.
+
+        Raises
+        ------
+        PrivacyError
+            If the mechanism asks for more than the window has left.
+        ValueError
+            If it returns no `Step`, misstates what was spent, or publishes values of a wrong shape or values
+            that are not finite.
+        """
+        step, release, variance = self._act(t, users.active(t), users)
+        for values in (release, variance):
+            if values is not None and step.published is not None:
+                self._require_finite(f"t={t}", values)
+        self.release, self.variance = release, variance
+        return step
+
+    def run(self, users: Surveyed, length: int) -> History:
+        """Let the mechanism act at t = 0, …, length - 1; raises as `step`."""
+        active = [users.active(t) for t in range(length)]
+        steps, versions, variances, times = [], [self.release], [self.variance], [0]
+        for t, n in enumerate(active):
+            step, self.release, self.variance = self._act(t, n, users)
+            steps.append(step)
+            if step.published is not None:
+                times.append(t)
+                versions.append(self.release)
+                variances.append(self.variance)
+        history = History(steps, active, np.array(versions), np.array(variances) if self.tree else None)
+        for table in (history.versions, history.variances):
+            # all at once: publication by publication would cost a tenth of a cheap loop
+            if table is not None and not np.isfinite(table).all():
+                version = int((~np.isfinite(table)).any(axis=1).argmax())
+                self._require_finite(f"t={times[version]}", table[version])
+        return history
+
+    def state(self) -> State:
+        """Take what stands and what the mechanism remembers, as arrays and numbers.
+
+        Raises
+        ------
+        TypeError
+            Naming an attribute of the mechanism that is neither.
+        """
+        own = {"release": self.release, "variance": self.variance}
+        return {
+            "session": {name: {"array": value} for name, value in own.items() if value is not None},
+            "mechanism": self.mechanism.state(),
+            "coins": self.mechanism.setting.coins.bit_generator.state,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on where `state` was taken."""
+        restore(self, state["session"])
+        self.mechanism.restore(state["mechanism"])
+        self.mechanism.setting.coins.bit_generator.state = state["coins"]
+
+    def _act(self, t: int, n: int, users: Surveyed) -> tuple[Step, FloatArray, FloatArray | None]:
+        """A step of the mechanism, and what stands after it: release and variance."""
+        before = users.spent
+        try:
+            step = self.mechanism.step(t, n, partial(users.survey, t))
+        except PrivacyError as error:
+            raise PrivacyError(f"{self.name}: {error}") from None
+        if not isinstance(step, Step):
+            raise ValueError(f"{self.name}: t={t}: step() returned {type(step).__name__}, expected a Step")
+        spent = users.spent - before
+        if step.share_1 + step.share_2 != spent:
+            stated = (step.share_1 + step.share_2) / FULL
+            raise ValueError(
+                f"{self.name}: t={t}: its Step states {stated:.6g} of the window as spent; "
+                f"must be {spent / FULL:.6g}"
+            )
+        if step.published is None:
+            return step, self.release, self.variance
+        # copied: a mechanism may go on writing to its arrays
+        release = np.array(step.published, dtype=np.float64)
+        variance = None if self.tree is None else np.array(step.variance, dtype=np.float64)
+        for what, copy in (("values", release), ("variances", variance)):
+            if copy is not None and copy.shape != self._shape:
+                raise ValueError(
+                    f"{self.name}: t={t}: published {what}: their shape {copy.shape} must be {self._shape}"
+                )
+        return step, release, variance
+
+    def _require_finite(self, where: str, values: FloatArray) -> None:
+        wrong = np.count_nonzero(~np.isfinite(values))
+        if wrong:
+            raise ValueError(
+                f"{self.name}: {where}: {wrong} of {values.size} values or variances are NaN or infinite; "
+                "must be finite"
+            )
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Frequencies of the cells as they stand, ``(d,)``."""
+        return self.release if self.tree is None else self.release[self.tree.bottom]
