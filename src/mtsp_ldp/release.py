@@ -1,15 +1,19 @@
-"""What was published: histograms or trees, per t, with n_t. A release holds nothing private."""
+"""What was published: histograms or trees, per t, with n_t; and the queries that it answers at no budget.
 
+A release holds nothing private. Source of the queries: MTSP-LDP §2.5, §3.5.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from mtsp_ldp import queries
 from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.postprocess import project_on_simplex, refine
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.queries import Box, box_intervals, cover_sums, window_sums
 from mtsp_ldp.tree import BinaryTree
 
 
@@ -43,24 +47,20 @@ class Release:
     variances: FloatArray | None = None
     of_all_users: bool = False
 
-    @classmethod
-    def truth(cls, stream: Stream, replicate: int = 1) -> "Release":
-        """The true frequencies in the shape of a release, to be asked the same queries."""
-        shares = np.nan_to_num(stream.frequencies)
-        steps = np.arange(stream.length)
-        return cls(shares, steps, stream.active * replicate, pl.DataFrame({"t": steps}))
-
     @property
     def d(self) -> int:
         """Number of cells."""
         return int(self.versions.shape[1]) if self.tree is None else self.tree.d
 
     @property
+    def length(self) -> int:
+        """T, the number of timestamps."""
+        return int(self.which.size)
+
+    @property
     def leaves(self) -> FloatArray:
         """Frequencies of the cells in each version, ``(V, d)``."""
-        if self.tree is None:
-            return self.versions
-        return self.versions[:, self.tree.level(self.tree.levels - 1)][:, : self.d]
+        return self.versions if self.tree is None else self.versions[:, self.tree.bottom]
 
     @cached_property
     def cumulative(self) -> FloatArray:
@@ -73,8 +73,13 @@ class Release:
         """Frequencies as released, ``(T, d)``; they may be negative or above 1 if raw."""
         return self.leaves[self.which]
 
+    @property
+    def counts(self) -> FloatArray:
+        """Frequencies times n_t, ``(T, d)``."""
+        return self.frequencies * self.active[:, None]
+
     def simplex(self) -> "Release":
-        """A copy whose every version is a probability vector; trees are made consistent first.
+        """Project every version of a copy on the probability vectors; trees are made consistent first.
 
         Shares of all users sum to at most 1, since some are absent.
         """
@@ -83,14 +88,87 @@ class Release:
             return replace(self, versions=projected)
         return replace(self, versions=refine(self.tree, self.versions, self.variances))
 
+    def range_frequencies(self, lo: npt.ArrayLike, hi: npt.ArrayLike) -> FloatArray:
+        """Sum each interval of cells at each t, ``(T, Q)``: by minimum cover on trees.
+
+        Raises
+        ------
+        ValueError
+            If an interval is empty or leaves 0..d-1.
+        """
+        first = np.atleast_1d(np.asarray(lo, dtype=np.int64))
+        last = np.atleast_1d(np.asarray(hi, dtype=np.int64))
+        if ((first < 0) | (first > last) | (last >= self.d)).any():
+            raise ValueError(f"[{lo!r}, {hi!r}]: must be an interval of cells in 0..{self.d - 1}")
+        if self.tree is not None:
+            return cover_sums(self.tree, self.versions, first, last)[self.which]
+        sums = self.cumulative
+        return np.asarray((sums[:, last + 1] - sums[:, first])[self.which])
+
+    def box_frequencies(self, numbers: IntArray, boxes: Sequence[Box]) -> FloatArray:
+        """Sum each box at each t, ``(T, B)``: its intervals, each by minimum cover on trees.
+
+        Parameters
+        ----------
+        numbers
+            Cell of each square of the grid, ``(side, side)`` indexed [x, y].
+        boxes
+            Inclusive bounds.
+        """
+        runs = [box_intervals(numbers, box) for box in boxes]
+        lo, hi = (np.concatenate(ends) for ends in zip(*runs, strict=True))
+        starts = np.cumsum([0, *(first.size for first, _ in runs[:-1])])
+        return np.asarray(np.add.reduceat(self.range_frequencies(lo, hi), starts, axis=1))
+
+    def range_counts(self, lo: npt.ArrayLike, hi: npt.ArrayLike, delta: int = 1) -> FloatArray:
+        """Count users in each interval over the delta timestamps that end at t, ``(T - delta + 1, Q)``."""
+        return window_sums(self.range_frequencies(lo, hi) * self.active[:, None], delta)
+
+    def changes(
+        self,
+        lo: npt.ArrayLike,
+        hi: npt.ArrayLike,
+        delta: int,
+        *,
+        relative: bool = False,
+        users: IntArray | None = None,
+    ) -> FloatArray:
+        """Compare each period with the one before: X_t - X_(t - delta), ``(T - 2 delta + 1, Q)``.
+
+        Parameters
+        ----------
+        lo, hi
+            Intervals of cells, ``(Q,)``.
+        delta
+            Timestamps of a period; t = 2 delta - 1 … T - 1.
+        relative
+            Divide each period's count by its own sum of n_t, so that a change in activity alone is no
+            event; NaN where a period has no active user.
+        users
+            Who is there, ``(T,)``, if that is not n_t: a release with private presence counts all.
+
+        Notes
+        -----
+        Rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal changes and
+        no float residue is an increase.
+        """
+        sums = self.range_counts(lo, hi, delta)
+        if relative:
+            here = self.active if users is None else users
+            present = window_sums(here.astype(np.float64), delta)[:, None]
+            sums = np.divide(sums, present, out=np.full_like(sums, np.nan), where=present > 0)
+        if sums.shape[0] <= delta:
+            raise ValueError(f"delta={delta!r}: must leave room for two periods, {2 * delta} timestamps")
+        return np.asarray(np.round(sums[delta:] - sums[:-delta], 12 if relative else 6))
+
     def count(self, cell: int, t: int, delta: int = 1) -> float:
-        """Users in a cell over the delta timestamps that end at t (counting query)."""
+        """Count users in a cell over the delta timestamps that end at t (counting query)."""
         return self.range(cell, cell, t, delta)
 
     def range(self, lo: int, hi: int, t: int, delta: int = 1) -> float:
-        """Users in cells lo..hi over the delta timestamps that end at t (range query)."""
+        """Count users in cells lo..hi over the delta timestamps that end at t (range query)."""
         self._check(t, delta)
-        return float(queries.range_counts(self, lo, hi, delta)[t - delta + 1, 0])
+        return float(self.range_counts(lo, hi, delta)[t - delta + 1, 0])
 
     def event(
         self,
@@ -100,7 +178,7 @@ class Release:
         threshold: float,
         relative: bool = False,
     ) -> bool:
-        """Whether the count rose by at least a threshold between the two last periods (event query).
+        """Tell whether the count rose by at least a threshold between the two last periods (event query).
 
         Parameters
         ----------
@@ -115,11 +193,11 @@ class Release:
         """
         lo, hi = cell_or_range if isinstance(cell_or_range, tuple) else (cell_or_range,) * 2
         self._check(t, 2 * delta)
-        change = queries.changes(self, lo, hi, delta, relative=relative)
+        change = self.changes(lo, hi, delta, relative=relative)
         return bool(change[t - 2 * delta + 1, 0] >= threshold)
 
     def _check(self, t: int, reach: int) -> None:
-        if not (reach >= 1 and reach - 1 <= t < self.which.size):
+        if not (reach >= 1 and reach - 1 <= t < self.length):
             raise ValueError(
-                f"t={t}: {reach} timestamps that end in 0..{self.which.size - 1}; none before t = 0"
+                f"t={t}: must be in {max(reach, 1) - 1}..{self.length - 1} for {reach} timestamps"
             )

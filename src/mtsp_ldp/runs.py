@@ -13,7 +13,7 @@ from mtsp_ldp.release import Release
 from mtsp_ldp.scoring import score
 from mtsp_ldp.simulation import simulate
 from mtsp_ldp.stream import Stream
-from mtsp_ldp.truth import Truth
+from mtsp_ldp.workload import Workload
 
 ANY = "any"
 """Stands for epsilon and window in the files of the floors, which depend on neither."""
@@ -56,7 +56,7 @@ def run_cell(
     -------
     The scores in long form, and the release of repetition 0.
     """
-    truth = Truth(stream, stream.replicate)
+    workload = Workload(stream, stream.replicate)
     rows: list[tuple[Any, ...]] = []
     first: Release | None = None
     for repetition in range(repetitions):
@@ -73,7 +73,7 @@ def run_cell(
         first = first or release
         key = (stream.key, label or mechanism, epsilon, window, repetition)
         for name, scored in zip(RELEASES, (release, release.simplex()), strict=True):
-            rows += [(*key, name, *result) for result in score(scored, truth)]
+            rows += [(*key, name, *result) for result in score(scored, workload)]
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]
         rows.append((*key, "raw", "publication", "share", share))
     if first is None:

@@ -4,58 +4,57 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mtsp_ldp import queries
 from mtsp_ldp.arrays import FloatArray, IntArray
 from mtsp_ldp.measures import detection, errors, event_runs, ratio, roc
 from mtsp_ldp.release import Release
-from mtsp_ldp.truth import RANGES_PER_CLASS, Alarm, Truth, Watch
+from mtsp_ldp.workload import RANGES_PER_CLASS, EventQuery, KnownEvent, Workload
 
 Score = tuple[str, str, float]
 
 
-def score(release: Release, truth: Truth) -> list[Score]:
+def score(release: Release, workload: Workload) -> list[Score]:
     """All measures of a release against what is right.
 
     Parameters
     ----------
     release
-        Of the stream that the truth is of.
-    truth
-        Its queries and their answers; one truth serves all releases of a stream.
+        Of the stream that the workload is of.
+    workload
+        Queries of that stream and their right answers; one serves all releases of it.
 
     Returns
     -------
     (query, measure, value), always in the same order.
     """
     return [
-        *_counting(release, truth),
-        *_ranges(release, truth),
-        *(found for watch in truth.watches for found in _events(release, truth, watch)),
-        *_known(release, truth),
+        *_counting(release, workload),
+        *_ranges(release, workload),
+        *(found for watch in workload.watches for found in _events(release, workload, watch)),
+        *_known(release, workload),
     ]
 
 
-def _counting(release: Release, truth: Truth) -> Iterator[Score]:
-    for target in truth.cells:
+def _counting(release: Release, workload: Workload) -> Iterator[Score]:
+    for target in workload.cells:
         found = errors(target.estimate(release), target.true, relative=True)
         if target.delta == 1:
             yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
-            yield "frequency", "timestamps_left_out", float(truth.nobody.sum())
+            yield "frequency", "timestamps_left_out", float(workload.nobody.sum())
         yield from _named(f"counting_{target.delta}", found)
 
 
-def _ranges(release: Release, truth: Truth) -> Iterator[Score]:
-    ours, true = truth.intervals.estimate(release), truth.intervals.true
-    for number, name in enumerate(truth.ranges):
+def _ranges(release: Release, workload: Workload) -> Iterator[Score]:
+    ours, true = workload.intervals.estimate(release), workload.intervals.true
+    for number, name in enumerate(workload.ranges):
         part = slice(number * RANGES_PER_CLASS, (number + 1) * RANGES_PER_CLASS)
         yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
     yield from _named("range", errors(ours, true, relative=True))
-    if truth.boxes is not None:
-        yield from _named("box", errors(truth.boxed(release), truth.true_boxes, relative=True))
+    if workload.boxes is not None:
+        yield from _named("box", errors(workload.boxed(release), workload.true_boxes, relative=True))
 
 
-def _events(release: Release, truth: Truth, watch: Watch) -> Iterator[Score]:
-    change = _changes(release, truth, watch.cells, watch)
+def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator[Score]:
+    change = _changes(release, workload, watch.cells, watch)
     happens, change = watch.happens[watch.defined], change[watch.defined]
     flagged = change >= watch.thresholds
     yield from _named(
@@ -90,18 +89,20 @@ def _events(release: Release, truth: Truth, watch: Watch) -> Iterator[Score]:
     yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
 
 
-def _known(release: Release, truth: Truth) -> Iterator[Score]:
+def _known(release: Release, workload: Workload) -> Iterator[Score]:
     """Whether each of these events is flagged."""
-    for alarm in truth.alarms:
-        ours = _changes(release, truth, alarm.cell, alarm)
+    for alarm in workload.alarms:
+        ours = _changes(release, workload, alarm.cell, alarm)
         on = "share" if alarm.relative else "count"
         yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
 
 
-def _changes(release: Release, truth: Truth, cells: IntArray, asked: Watch | Alarm) -> FloatArray:
+def _changes(
+    release: Release, workload: Workload, cells: IntArray, asked: EventQuery | KnownEvent
+) -> FloatArray:
     """Changes on the truth's scale: of counts, or of shares of the users who were there."""
-    users = truth.release.active
-    return queries.changes(release, cells, cells, asked.delta, relative=asked.relative, users=users)
+    users = workload.release.active
+    return release.changes(cells, cells, asked.delta, relative=asked.relative, users=users)
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:

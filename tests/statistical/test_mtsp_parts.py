@@ -5,13 +5,13 @@ import pytest
 
 from mtsp_ldp import simulate
 from mtsp_ldp.scoring import score
-from mtsp_ldp.truth import Truth
+from mtsp_ldp.workload import Workload
 
 REPETITIONS = 8
 
 
 def scores(data, name, measure=("frequency", "mse"), **options):
-    truth, found = Truth(data, data.replicate), []
+    truth, found = Workload(data, data.replicate), []
     for repetition in range(REPETITIONS):
         release = simulate(
             data,

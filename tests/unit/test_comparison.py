@@ -15,7 +15,7 @@ from mtsp_ldp.report.comparison import paired, profiles, ranking
 from mtsp_ldp.report.summary import summarize
 from mtsp_ldp.report.tables import errors
 from mtsp_ldp.scoring import score
-from mtsp_ldp.truth import Truth
+from mtsp_ldp.workload import Workload
 
 
 def scores(errors, query="frequency", measure="mse", release="raw"):
@@ -263,7 +263,7 @@ def test_the_claims_of_the_project_name_what_exists(stream):
     variants = yaml.safe_load((CONFIG / "experiment" / "claims.yaml").read_text())["variants"]
     assert len({claim["id"] for claim in claims}) == len(claims)
     log = stream("log")
-    queries = {query for query, *_ in score(_release(log), Truth(log))}
+    queries = {query for query, *_ in score(_release(log), Workload(log))}
     for claim in claims:
         assert claim["kind"] in KINDS
         assert set(claim) <= {"id", "says", "source", "kind", *KEYS[claim["kind"]]}

@@ -12,7 +12,7 @@ from mtsp_ldp.measures import detection, errors, event_runs, event_threshold, ro
 from mtsp_ldp.release import Release
 from mtsp_ldp.scoring import score
 from mtsp_ldp.tree import BinaryTree
-from mtsp_ldp.truth import Truth
+from mtsp_ldp.workload import Workload, true_release
 
 RNG = np.random.default_rng(11)
 
@@ -73,13 +73,13 @@ def test_boxes_are_the_sums_of_their_cells():
     numbers = hilbert_grid(8)
     stream = Stream.from_counts(RNG.integers(0, 50, (4, 64)))
     boxes = [(0, 7, 0, 7), (2, 5, 3, 3), (1, 6, 2, 7), (4, 4, 4, 4)]
-    truth = Release.truth(stream)
-    answers = queries.box_frequencies(truth, numbers, boxes)
+    truth = true_release(stream)
+    answers = truth.box_frequencies(numbers, boxes)
     for column, (a, b, c, d) in enumerate(boxes):
         cells = numbers[a : b + 1, c : d + 1].ravel()
         np.testing.assert_allclose(answers[:, column], stream.frequencies[:, cells].sum(axis=1))
     with pytest.raises(ValueError, match="box="):
-        queries.box_frequencies(truth, numbers, [(3, 2, 0, 0)])
+        truth.box_frequencies(numbers, [(3, 2, 0, 0)])
 
 
 @pytest.mark.parametrize("d", range(1, 65))
@@ -101,7 +101,7 @@ def test_ranges_on_a_consistent_tree_are_the_sums_of_its_leaves():
     first = int(release.trace["published"].arg_max())
     lo, hi = np.triu_indices(13)
     leaves = np.concatenate([np.zeros((20, 1)), np.cumsum(release.frequencies, axis=1)], axis=1)
-    found = queries.range_frequencies(release, lo, hi)
+    found = release.range_frequencies(lo, hi)
     np.testing.assert_allclose(found[first:], (leaves[:, hi + 1] - leaves[:, lo])[first:], atol=1e-12)
     np.testing.assert_allclose(release.frequencies[first:].sum(axis=1), 1)
 
@@ -123,14 +123,14 @@ def test_a_thousand_ranges_need_no_cube(monkeypatch):
 
     monkeypatch.setattr(np, "zeros", watched)
     start = time.perf_counter()
-    queries.range_counts(release, lo, hi, 3)
+    release.range_counts(lo, hi, 3)
     print(f"1,000 ranges: {time.perf_counter() - start:.2f} s")
     assert max(largest) <= length * max(many, 2 * d)
 
 
 def test_the_blizzard_is_among_the_true_events_of_flights(stream):
     flights = stream("flights")
-    truth = Truth(flights, flights.replicate)
+    truth = Workload(flights, flights.replicate)
     airports = [cell["airport"] for cell in flights.facts["cells"]]
     (watch,) = (w for w in truth.watches if w.query == "event_12_share")
     # aircraft come back from the afternoon of 9 February (t = 204) on
@@ -144,7 +144,7 @@ def test_the_blizzard_is_among_the_true_events_of_flights(stream):
 
 def test_a_perfect_release_scores_perfectly_and_planned_events_exist(stream):
     city = stream("city")
-    truth = Truth(city)
+    truth = Workload(city)
     scores = {(query, measure): value for query, measure, value in score(truth.release, truth)}
     assert scores["event_3_count", "f1_pooled"] == 1
     assert scores["event_12_share", "auc_macro"] == 1
@@ -162,7 +162,7 @@ def test_pooled_changes_are_in_standard_deviations_of_their_cells():
     counts = rng.poisson([2000, 1500, 30, 20], (120, 4))
     counts[rng.random((120, 4)) < 0.1] *= 2
     data = Stream.from_counts(counts)
-    truth = Truth(data)
+    truth = Workload(data)
     noisy = replace(truth.release, versions=truth.release.versions + rng.normal(0, 0.004, (120, 4)))
     found = {(query, measure): value for query, measure, value in score(noisy, truth)}
     for watch in truth.watches:
@@ -187,7 +187,7 @@ def test_a_release_of_all_users_is_scored_on_the_truths_scale():
     """With private presence frequencies are shares of all users; what is asked of them stays the same."""
     rng = np.random.default_rng(0)
     data = Stream.from_counts(rng.integers(0, 400, (60, 4)), 4000)
-    truth = Truth(data)
+    truth = Workload(data)
     shares = data.counts / 4000
     everybody = np.full(60, 4000)
     private = replace(truth.release, versions=shares, active=everybody, of_all_users=True)
@@ -199,7 +199,7 @@ def test_a_release_of_all_users_is_scored_on_the_truths_scale():
 
 
 def test_a_stream_without_events_says_so():
-    truth = Truth(Stream.from_counts(np.full((40, 3), 5)))
+    truth = Workload(Stream.from_counts(np.full((40, 3), 5)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scores = {(q, m): value for q, m, value in score(truth.release, truth)}
@@ -210,8 +210,8 @@ def test_a_stream_without_events_says_so():
 
 def test_equal_counts_give_equal_changes():
     counts = RNG.integers(0, 7, (500, 3)) * 150
-    truth = Release.truth(Stream.from_counts(counts))
+    truth = true_release(Stream.from_counts(counts))
     for delta in (1, 3, 12):
         sums = np.array([counts[t - delta + 1 : t + 1].sum(axis=0) for t in range(delta - 1, 500)])
         wanted = (sums[delta:] - sums[:-delta]).astype(float)
-        assert np.array_equal(queries.changes(truth, np.arange(3), np.arange(3), delta), wanted)
+        assert np.array_equal(truth.changes(np.arange(3), np.arange(3), delta), wanted)

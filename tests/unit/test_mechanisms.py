@@ -127,4 +127,4 @@ def test_a_name_stands_once_and_for_one_division():
     copied = type("BudgetAbsorption", (Mechanism,), {"__module__": "mtsp_ldp.mechanisms.copied"})
     with pytest.raises(ValueError, match="mechanism 'lba' is registered twice"):
         register(lba="budget")(copied)
-    assert REGISTRY["lba"] == find("lba")
+    assert REGISTRY.known["lba"] == find("lba")

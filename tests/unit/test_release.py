@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from mtsp_ldp import Stream, queries, simulate
+from mtsp_ldp import Stream, simulate
 from mtsp_ldp.postprocess import make_consistent, project_on_simplex, refine
-from mtsp_ldp.release import Release
 from mtsp_ldp.tree import BinaryTree
+from mtsp_ldp.workload import true_release
 
 RNG = np.random.default_rng(5)
 STREAM = Stream.from_counts(RNG.integers(0, 200, (12, 11)))
@@ -55,11 +55,11 @@ def test_consistency_is_weighted_least_squares(d):
 @pytest.mark.parametrize("name", ["lpa", "mtsp_budget", "lbu"])
 def test_queries_agree_with_one_by_one_sums(name):
     release = simulate(STREAM, name, epsilon=2.0, window=3, seed=4)
-    sources = [release, Release.truth(STREAM), release.simplex()]
+    sources = [release, true_release(STREAM), release.simplex()]
     lo, hi = (grid.ravel() for grid in np.meshgrid(np.arange(11), np.arange(11)))
     lo, hi = lo[lo <= hi], hi[lo <= hi]
     for source in sources:
-        answers = queries.range_counts(source, lo, hi, delta=4)
+        answers = source.range_counts(lo, hi, delta=4)
         for q, (first, last) in enumerate(zip(lo, hi, strict=True)):
             for t in (3, 11):
                 wanted = sum(_one(source, first, last, when) for when in range(t - 3, t + 1))
@@ -77,7 +77,7 @@ def _one(source, first, last, t):
 
 
 def test_scalar_queries_on_the_truth():
-    truth, counts = Release.truth(STREAM), STREAM.counts
+    truth, counts = true_release(STREAM), STREAM.counts
     assert truth.count(4, 6, 3) == pytest.approx(counts[4:7, 4].sum())
     assert truth.range(2, 8, 11) == pytest.approx(counts[11, 2:9].sum())
     rise = counts[6:8, 3].sum() - counts[4:6, 3].sum()
@@ -98,12 +98,12 @@ def test_scalar_queries_on_the_truth():
         lambda r: r.event(0, 6, 4, 1.0),
         lambda r: r.range(3, 2, 5),
         lambda r: r.range(0, 11, 5),
-        lambda r: queries.changes(r, 0, 0, 7),
+        lambda r: r.changes(0, 0, 7),
     ],
 )
 def test_a_query_that_reaches_outside_is_an_error(ask):
     with pytest.raises(ValueError, match=r"t=|delta=|interval"):
-        ask(Release.truth(STREAM))
+        ask(true_release(STREAM))
 
 
 def test_a_release_repeats_where_nothing_was_published():

@@ -16,7 +16,7 @@ from mtsp_ldp.report import style
 from mtsp_ldp.report.canvas import Run, read_run
 from mtsp_ldp.report.page import as_json
 from mtsp_ldp.report.payload import View, _packed, payload
-from mtsp_ldp.report.style import look
+from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.summary import summarize
 from mtsp_ldp.report.tables import Block, blocks, errors
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
@@ -109,9 +109,9 @@ def test_mechanisms_of_ones_own_look_different(monkeypatch):
     own = {f"own_{number}": Registration(f"own_{number}", Mechanism, "budget") for number in range(9)}
     own["own_9"] = Registration("own_9", Mechanism, "population")
     monkeypatch.setattr(style, "mechanisms", lambda: {**mechanisms(), **own})
-    looks = [look(name) for name in [*mechanisms(), *own]]
+    looks = [style_of(name) for name in [*mechanisms(), *own]]
     assert len({(one.colour, one.marker, one.dash) for one in looks}) == len(looks)
-    assert [look(name).dash for name in ("own_0", "own_9", "lbu", "lpu")] == ["--", "-", "--", "-"]
+    assert [style_of(name).dash for name in ("own_0", "own_9", "lbu", "lpu")] == ["--", "-", "--", "-"]
 
 
 @pytest.mark.parametrize("counted", [None, 1000])

@@ -4,17 +4,14 @@ A new format is one module in this folder with ``@register("<format>")``; a new 
 format is one yaml in ``config/dataset``.
 """
 
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import mtsp_ldp.datasets
 from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.registry import Registry
 from mtsp_ldp.stream import Stream
 
 
@@ -75,27 +72,24 @@ def fate(facts: Mapping[str, Any]) -> str:
     )
 
 
-_FORMATS: dict[str, type[Dataset]] = {}
-_Kind = TypeVar("_Kind", bound=type[Dataset])
+FORMATS: Registry[type[Dataset]] = Registry("format", "mtsp_ldp.datasets")
+_Class = TypeVar("_Class", bound=type[Dataset])
 
 
-def register(*names: str) -> Callable[[_Kind], _Kind]:
-    """Enter a class as the reader of raw formats."""
+def register(*names: str) -> Callable[[_Class], _Class]:
+    """Register a class as the reader of raw formats."""
 
-    def enter(kind: _Kind) -> _Kind:
-        _FORMATS.update(dict.fromkeys(names, kind))
-        return kind
+    def enter(cls: _Class) -> _Class:
+        for name in names:
+            FORMATS.enter(name, cls, cls)
+        return cls
 
     return enter
 
 
-@cache
-def formats() -> dict[str, type[Dataset]]:
-    """Every format by name; each module of this folder is imported once."""
-    package = mtsp_ldp.datasets
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-    return dict(sorted(_FORMATS.items()))
+def formats() -> Mapping[str, type[Dataset]]:
+    """Every format by name."""
+    return FORMATS.known
 
 
 def configured(config: Mapping[str, Any]) -> Dataset:
@@ -108,10 +102,11 @@ def configured(config: Mapping[str, Any]) -> Dataset:
     """
     given = dict(config)
     label = f"dataset {given.get('name')!r}"
-    form = given.pop("format", None)
-    if form not in formats():
-        raise ValueError(f"{label}: format={form!r}: one of {', '.join(formats())}")
-    kind = formats()[form]
+    form = str(given.pop("format", None))
+    try:
+        kind = FORMATS.find(form)
+    except ValueError as error:
+        raise ValueError(f"{label}: {error}") from None
     known = [field.name for field in fields(kind)]
     for key in given:
         if key not in known:

@@ -75,6 +75,8 @@ class LdpIdsRule:
 class AdaptiveHistogram(Mechanism):
     """Publishes a histogram where a rule's candidate share pays."""
 
+    baseline = True
+
     def __init__(self, setting: Setting, rule: Rule, minimum_share: float) -> None:
         super().__init__(setting)
         self._decision = LdpIdsRule(rule, minimum_share)

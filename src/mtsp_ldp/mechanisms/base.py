@@ -8,12 +8,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from mtsp_ldp.arrays import FloatArray
 from mtsp_ldp.division import DIVISIONS, Division
+from mtsp_ldp.registry import Registry
 from mtsp_ldp.state import State, capture, restore
 from mtsp_ldp.survey import NoiseKind, Survey
 from mtsp_ldp.units import Units
@@ -85,10 +86,13 @@ class Mechanism(ABC):
         False for the floors, which ask nobody and depend on neither epsilon nor w.
     tree
         Whether releases are trees.
+    baseline
+        Whether gains are counted against it: the published mechanisms that histograms are compared by.
     """
 
-    reads_data = True
-    tree = False
+    reads_data: ClassVar[bool] = True
+    tree: ClassVar[bool] = False
+    baseline: ClassVar[bool] = False
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -120,7 +124,7 @@ class Registration:
     division: str
 
 
-REGISTRY: dict[str, Registration] = {}
+REGISTRY: Registry[Registration] = Registry("mechanism", "mtsp_ldp.mechanisms")
 _Class = TypeVar("_Class", bound=type[Mechanism])
 
 
@@ -130,10 +134,7 @@ def register(**names: str) -> Callable[[_Class], _Class]:
     def enter(cls: _Class) -> _Class:
         for name, division in names.items():
             one_of(f"register: {name}", division, tuple(DIVISIONS))
-            other = REGISTRY[name].cls if name in REGISTRY else cls
-            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise ValueError(f"mechanism {name!r} is registered twice: by {other} and {cls}")
-            REGISTRY[name] = Registration(name, cls, division)
+            REGISTRY.enter(name, Registration(name, cls, division), cls)
         return cls
 
     return enter

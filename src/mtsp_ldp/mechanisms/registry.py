@@ -1,31 +1,45 @@
-"""Finds every mechanism: each module of this folder is imported once, and enters its own names."""
+"""Mechanisms by name, and which of them are floors and baselines.
 
-import importlib
-import pkgutil
-from functools import cache
+A package may bring its own: a module that registers them, named by an entry point of the group
+``mtsp_ldp.mechanisms``.
+"""
 
-import mtsp_ldp.mechanisms
+from collections.abc import Mapping
+
 from mtsp_ldp.mechanisms.base import REGISTRY, Registration
 
 
-@cache
-def mechanisms() -> dict[str, Registration]:
+def mechanisms() -> Mapping[str, Registration]:
     """Every registered mechanism by name."""
-    package = mtsp_ldp.mechanisms
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-    return dict(sorted(REGISTRY.items()))
+    return REGISTRY.known
 
 
 def find(name: str) -> Registration:
-    """The mechanism of this name.
+    """Look up the mechanism of this name.
 
     Raises
     ------
     ValueError
         If there is none; the message lists the names.
     """
-    known = mechanisms()
-    if name not in known:
-        raise ValueError(f"mechanism={name!r}: one of {', '.join(known)}")
-    return known[name]
+    return REGISTRY.find(name)
+
+
+def base_of(name: str) -> str:
+    """Strip the variant from the name of a mechanism in an experiment (``<mechanism>.<variant>``)."""
+    return name.partition(".")[0]
+
+
+def readers() -> list[str]:
+    """Names of the mechanisms that read data."""
+    return [name for name, known in mechanisms().items() if known.cls.reads_data]
+
+
+def floors() -> list[str]:
+    """Names of the trivial baselines, which read no data."""
+    return [name for name, known in mechanisms().items() if not known.cls.reads_data]
+
+
+def baselines() -> list[str]:
+    """Names of the mechanisms that gains are counted against."""
+    return [name for name, known in mechanisms().items() if known.cls.baseline]

@@ -22,6 +22,8 @@ class Sample(Mechanism):
         a phase above 0, t = 0 publishes with share phase/w and t = phase with the rest.
     """
 
+    baseline = True
+
     def __init__(self, setting: Setting, *, phase: int | str = "random") -> None:
         super().__init__(setting)
         window = setting.window

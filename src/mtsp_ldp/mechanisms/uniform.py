@@ -14,6 +14,8 @@ from mtsp_ldp.units import FULL, Units
 class Uniform(Mechanism):
     """Share 1/w at every t."""
 
+    baseline = True
+
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._cells = Question(np.arange(setting.d))

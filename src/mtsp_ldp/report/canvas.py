@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from mtsp_ldp.files import atomic_write, read_table
-from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.mechanisms.registry import floors
+from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.stream import Stream
 
 STYLE = Path(__file__).with_name("report.mplstyle")
@@ -70,7 +71,7 @@ class Material:
     @property
     def publishers(self) -> list[str]:
         """The mechanisms that read data."""
-        return [name for name in self.mechanisms if name not in FLOORS]
+        return [name for name in self.mechanisms if name not in floors()]
 
 
 def panels(number: int) -> tuple[Figure, list[Axes]]:
@@ -103,10 +104,10 @@ def add_legend(figure: Figure, mechanisms: list[str]) -> None:
         Line2D(
             [],
             [],
-            color=look(name).colour,
-            ls=look(name).dash,
-            marker=look(name).marker,
-            label=look(name).label,
+            color=style_of(name).colour,
+            ls=style_of(name).dash,
+            marker=style_of(name).marker,
+            label=style_of(name).label,
         )
         for name in mechanisms
     ]

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from mtsp_ldp.mechanisms.registry import baselines
 from mtsp_ldp.report.comparison import ERRORS, PLACE, paired, rivals
-from mtsp_ldp.report.style import BASELINES
 
 SKEWED = 0.3
 """A stream is skewed if the busiest tenth of its cells holds this share of the users."""
@@ -140,7 +140,7 @@ def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     """The best of these mechanisms against the best of the others, in each cell."""
     query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
     ours = [name for name in claim["mechanisms"] if evidence.has(name)]
-    others = [name for name in BASELINES if evidence.has(name)]
+    others = [name for name in baselines() if evidence.has(name)]
     if not ours or not others:
         return _EMPTY
     means = (

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from mtsp_ldp.report.style import FLOORS
+from mtsp_ldp.mechanisms.registry import floors
 
 PLACE = ["dataset", "epsilon", "window"]
 ERRORS = ("mse", "mae", "mre")
@@ -75,7 +75,7 @@ def rivals(table: pl.DataFrame, release: str = "raw") -> pl.DataFrame:
         pl.col("query") == "frequency",
         pl.col("measure") == "mse",
         pl.col("release") == release,
-        ~pl.col("mechanism").is_in(FLOORS),
+        ~pl.col("mechanism").is_in(floors()),
         ~pl.col("mechanism").str.contains(".", literal=True),
     )
 

@@ -8,17 +8,16 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mtsp_ldp import queries
 from mtsp_ldp.report.canvas import TWO_COLUMNS, Material, add_legend
-from mtsp_ldp.report.style import look
+from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.summary import with_floors
-from mtsp_ldp.truth import Truth, Watch
+from mtsp_ldp.workload import EventQuery, Workload
 
 
 def events(material: Material) -> Figure:
     """F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
     stream = material.stream()
-    truth = Truth(stream, stream.replicate)
+    truth = Workload(stream, stream.replicate)
     table = with_floors(material.summary).filter(
         pl.col("epsilon") == material.epsilon,
         pl.col("window") == material.window,
@@ -32,7 +31,7 @@ def events(material: Material) -> Figure:
         watch = max((w for w in truth.watches if w.relative == (on == "share")), key=lambda w: w.delta)
         for name in material.mechanisms:
             x, y = _curve(truth, watch, material.run(name).frequencies)
-            axes[row, 1].plot(x, y, color=look(name).colour, ls=look(name).dash)
+            axes[row, 1].plot(x, y, color=style_of(name).colour, ls=style_of(name).dash)
         axes[row, 1].plot([0, 1], [0, 1], color="#cccccc", lw=0.8, zorder=0)
         axes[row, 1].set_title(f"ROC, {on}s, Δ = {watch.delta} ({int(watch.happens.sum())} true events)")
         axes[row, 1].set_ylabel("true positive rate")
@@ -55,16 +54,16 @@ def _f1(axes: Axes, table: pl.DataFrame, mechanisms: list[str]) -> None:
         shift = (place - len(mechanisms) / 2) * 0.16
         x, y = rows["delta"].to_numpy() + shift, rows["mean"].to_numpy()
         error = np.nan_to_num((rows["high"] - rows["mean"]).to_numpy().astype(float))
-        style = look(name)
+        style = style_of(name)
         marker = style.marker or "_"
         axes.errorbar(x, y, yerr=error, color=style.colour, marker=marker, ls="", elinewidth=0.8, ms=3.5)
     axes.set_xticks([3, 6, 12])
 
 
-def _curve(truth: Truth, watch: Watch, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _curve(truth: Workload, watch: EventQuery, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """False and true positive rates as the pooled threshold falls."""
     release = replace(truth.release, versions=frequencies)
-    change = queries.changes(release, watch.cells, watch.cells, watch.delta, relative=watch.relative)
+    change = release.changes(watch.cells, watch.cells, watch.delta, relative=watch.relative)
     score = ((change - watch.thresholds) / watch.scale)[watch.defined].ravel()
     yes = watch.happens[watch.defined].ravel()
     levels = np.unique(score)[::-1]

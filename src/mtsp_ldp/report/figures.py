@@ -25,9 +25,12 @@ from mtsp_ldp.report.canvas import (
     save,
 )
 from mtsp_ldp.report.event_figures import events
-from mtsp_ldp.report.style import look, ordered
+from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.report.summary import with_floors
 from mtsp_ldp.report.tables import PARTS
+
+_BASES = ("#E69F00", "#0072B2")
+"""Colours of the mechanisms that an ablation varies."""
 
 
 def error_curves(material: Material, axis: str) -> Figure:
@@ -45,7 +48,7 @@ def error_curves(material: Material, axis: str) -> Figure:
         col=other,
         row_order=["raw", "simplex"],
         hue_order=material.mechanisms,
-        palette={name: look(name).colour for name in material.mechanisms},
+        palette={name: style_of(name).colour for name in material.mechanisms},
         kind="line",
         errorbar=None,
         legend=False,
@@ -80,7 +83,7 @@ def error_column(material: Material) -> Figure:
     figure.set_layout_engine("constrained")
     ends: dict[str, float] = {}
     for name in material.mechanisms:
-        rows, style = table.filter(pl.col("mechanism") == name).sort("epsilon"), look(name)
+        rows, style = table.filter(pl.col("mechanism") == name).sort("epsilon"), style_of(name)
         line = {"color": style.colour, "ls": style.dash, "marker": style.marker, "mec": "none"}
         sns.lineplot(x=rows["epsilon"], y=rows["mean"], ax=axes, **line)
         axes.fill_between(rows["epsilon"], rows["low"], rows["high"], color=style.colour, alpha=0.15, lw=0)
@@ -90,12 +93,12 @@ def error_column(material: Material) -> Figure:
     low, high = axes.get_ylim()
     for name, height in apart(ends, (high / low) ** (1 / 22)).items():
         axes.annotate(
-            look(name).label,
+            style_of(name).label,
             (1.02, height),
             xycoords=axes.get_yaxis_transform(),
             fontsize=6.5,
             va="center",
-            color=look(name).colour,
+            color=style_of(name).colour,
         )
     return figure
 
@@ -103,7 +106,7 @@ def error_column(material: Material) -> Figure:
 def _dress(axes: Axes, part: pl.DataFrame, axis: str, mechanisms: list[str]) -> None:
     """Give every line its mechanism's dash and marker, and its band."""
     for name, line in zip(mechanisms, axes.get_lines(), strict=False):
-        style = look(name)
+        style = style_of(name)
         line.set(linestyle=style.dash, marker=style.marker)
         rows = part.filter(pl.col("mechanism") == name).sort(axis)
         low = np.maximum(rows["low"].to_numpy(), rows["mean"].to_numpy() / 100)
@@ -119,13 +122,13 @@ def budget(material: Material) -> Figure:
         steps = trace["t"].to_numpy()
         sums = np.cumsum(np.r_[0.0, first + second])
         start = np.maximum(steps + 1 - material.window, 0)
-        colour = look(name).colour
+        colour = style_of(name).colour
         panel.vlines(steps, first, first + second, color=colour, lw=0.8)
         panel.fill_between(steps, 0, first, color="#bbbbbb", lw=0, step="mid")
         panel.plot(steps, sums[steps + 1] - sums[start], color=TRUTH, lw=0.9)
         panel.axhline(1.0, color="#cc0000", lw=0.8, ls="--")
         published = int(trace["published"].sum())
-        panel.set_title(f"{look(name).label}: {published} publications")
+        panel.set_title(f"{style_of(name).label}: {published} publications")
         panel.set_ylim(0, 1.08)
     label_axes(figure, "timestamp t", "share of the window")
     handles = [
@@ -157,8 +160,8 @@ def busiest(material: Material) -> Figure:
     for name, panel in zip(material.publishers, axes, strict=False):
         released = material.run(name).frequencies[steps, cell] * active[steps]
         panel.plot(steps, counts[steps, cell], color=TRUTH, lw=1.0)
-        panel.plot(steps, released, color=look(name).colour, lw=1.0, drawstyle="steps-post")
-        panel.set_title(look(name).label)
+        panel.plot(steps, released, color=style_of(name).colour, lw=1.0, drawstyle="steps-post")
+        panel.set_title(style_of(name).label)
     top = float(counts[steps, cell].max())
     axes[0].set_ylim(-0.6 * top, 2.0 * top)
     label_axes(figure, "timestamp t", "users in the cell")
@@ -208,7 +211,7 @@ def ablation(material: Material) -> Figure:
                 xerr=[ratio - low, high - ratio],
                 ls="",
                 marker="so"[place % 2],
-                color=["#E69F00", "#0072B2"][place % 2],
+                color=_BASES[place % 2],
                 elinewidth=0.8,
                 ms=3.5,
             )
@@ -220,7 +223,7 @@ def ablation(material: Material) -> Figure:
     axes[0, 0].invert_yaxis()
     figure.set_layout_engine("constrained")
     handles = [
-        Line2D([], [], color=["#E69F00", "#0072B2"][i % 2], marker="so"[i % 2], ls="", label=look(b).label)
+        Line2D([], [], color=_BASES[i % 2], marker="so"[i % 2], ls="", label=style_of(b).label)
         for i, b in enumerate(bases)
     ]
     below(figure, handles, columns=2)

@@ -23,8 +23,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from mtsp_ldp.files import atomic_write
+from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.canvas import STYLE, TWO_COLUMNS
-from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.report.style import ordered, style_of
 
 SUMMARY = Path("data/summaries/default.parquet")
 RESULTS = Path("docs/results/headline.csv")
@@ -47,10 +48,10 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
             pl.col("query") == "frequency",
             pl.col("measure") == "mse",
             pl.col("release") == "raw",
-            (pl.col("window") == WINDOW) | pl.col("mechanism").is_in(FLOORS),
+            (pl.col("window") == WINDOW) | pl.col("mechanism").is_in(floors()),
         )
         .with_columns(
-            pl.when(~pl.col("mechanism").is_in(FLOORS)).then(pl.col(name).round_sig_figs(4)).alias(name)
+            pl.when(~pl.col("mechanism").is_in(floors())).then(pl.col(name).round_sig_figs(4)).alias(name)
             for name in ("low", "high")
         )
         .select(
@@ -85,15 +86,15 @@ def markdown(results: pl.DataFrame) -> str:
     streams = {name: at(results, name) for name in results["dataset"].unique(maintain_order=True)}
     lines = [["mechanism", *(f"`{name}`" for name in streams)], ["---"] * (1 + len(streams))]
     first = next(iter(streams.values()))
-    for mechanism in sorted(first, key=lambda name: (name in FLOORS, first[name]["mean"])):
+    for mechanism in sorted(first, key=lambda name: (name in floors(), first[name]["mean"])):
         shown = [_shown(rows[mechanism], _nothing(rows), _best(rows)) for rows in streams.values()]
-        lines.append([look(mechanism).label, *shown])
+        lines.append([style_of(mechanism).label, *shown])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _shown(row: dict[str, Any], nothing: float, best: str) -> str:
     ratio = _two_digits(row["mean"] / nothing)
-    if row["mechanism"] in FLOORS:
+    if row["mechanism"] in floors():
         return ratio
     text = f"{ratio} [{_two_digits(row['low'] / nothing)}, {_two_digits(row['high'] / nothing)}]"
     if row["low"] > nothing:
@@ -107,32 +108,32 @@ def _two_digits(value: float) -> str:
 
 def _nothing(rows: dict[str, dict[str, Any]]) -> float:
     """The error of the better floor."""
-    return min(float(rows[floor]["mean"]) for floor in FLOORS)
+    return min(float(rows[floor]["mean"]) for floor in floors())
 
 
 def _best(rows: dict[str, dict[str, Any]]) -> str:
     """The mechanism that errs least."""
-    return min((name for name in rows if name not in FLOORS), key=lambda name: rows[name]["mean"])
+    return min((name for name in rows if name not in floors()), key=lambda name: rows[name]["mean"])
 
 
 def sentence(results: pl.DataFrame) -> str:
     """What the table says, and how to read it."""
-    told, floors = [], []
+    told, least = [], []
     for name in results["dataset"].unique(maintain_order=True):
         rows = at(results, name)
-        readers = [row for row in rows if row not in FLOORS]
+        readers = [row for row in rows if row not in floors()]
         losing = sum(rows[row]["low"] > _nothing(rows) for row in readers)
         ratio = rows[_best(rows)]["mean"] / _nothing(rows)
         told.append(
-            f"on `{name}` {look(_best(rows)).label} errs least, {_two_digits(ratio)} times as much as "
+            f"on `{name}` {style_of(_best(rows)).label} errs least, {_two_digits(ratio)} times as much as "
             f"publishing nothing, and {losing} of {len(readers)} mechanisms lose to that"
         )
-        floors.append(f"{_nothing(rows):.1e} on `{name}`")
+        least.append(f"{_nothing(rows):.1e} on `{name}`")
     number = int(results.filter(pl.col("epsilon").is_not_null())["repetitions"].min())  # type: ignore[arg-type]
     text = "; ".join(told)
     return (
         f"{text[0].upper()}{text[1:]}. Mean squared error of released frequencies at ε = {EPSILON:g} and "
-        f"w = {WINDOW}, divided by that of the better floor ({', '.join(floors)}), with 95 % intervals over "
+        f"w = {WINDOW}, divided by that of the better floor ({', '.join(least)}), with 95 % intervals over "
         f"{number} repetitions; bold: least; †: loses to publishing nothing."
     )
 
@@ -141,8 +142,8 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
     """MSE against ε of every mechanism with its interval, the floors across, a label at each line's end."""
     part = results.filter(pl.col("dataset") == dataset)
     curves = part.filter(pl.col("epsilon").is_not_null()).sort("epsilon")
-    floors = {row["mechanism"]: row["mean"] for row in part.filter(pl.col("epsilon").is_null()).to_dicts()}
-    names = [name for name in ordered(curves["mechanism"].unique().to_list()) if name not in FLOORS]
+    levels = {row["mechanism"]: row["mean"] for row in part.filter(pl.col("epsilon").is_null()).to_dicts()}
+    names = [name for name in ordered(curves["mechanism"].unique().to_list()) if name not in floors()]
     epsilons = curves["epsilon"].unique().sort().to_list()
     figure, axes = plt.subplots(figsize=(TWO_COLUMNS, 3.9))
     figure.set_layout_engine("constrained")
@@ -152,13 +153,13 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
         y="mean",
         hue="mechanism",
         hue_order=names,
-        palette={name: look(name).colour for name in names},
+        palette={name: style_of(name).colour for name in names},
         errorbar=None,
         legend=False,
         ax=axes,
     )
     for name, line in zip(names, axes.get_lines(), strict=True):
-        style = look(name)
+        style = style_of(name)
         line.set(linestyle=style.dash, marker=style.marker, markersize=4.5)
         rows = curves.filter(pl.col("mechanism") == name)
         low = np.maximum(rows["low"].to_numpy(), rows["mean"].to_numpy() / 10)
@@ -168,10 +169,10 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
     axes.set(xlabel="privacy budget ε of every window", ylabel="MSE of released frequencies")
     axes.xaxis.set(major_locator=FixedLocator(epsilons), minor_locator=NullLocator())
     axes.set_xticklabels([f"{epsilon:g}" for epsilon in epsilons])
-    nothing = min(floors.values())
+    nothing = min(levels.values())
     axes.axhspan(nothing, axes.get_ylim()[1], color=_NOTHING, alpha=0.05, lw=0, zorder=0)
-    for name, level in floors.items():
-        axes.axhline(level, color=look(name).colour, ls=look(name).dash, lw=1.1, zorder=1)
+    for name, level in levels.items():
+        axes.axhline(level, color=style_of(name).colour, ls=style_of(name).dash, lw=1.1, zorder=1)
     axes.annotate(
         "worse than publishing nothing",
         (0.985, 0.965),
@@ -182,7 +183,7 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
         fontsize=8,
     )
     last = {name: curves.filter(pl.col("mechanism") == name)["mean"][-1] for name in names}
-    _label(axes, last | floors, epsilons[-1])
+    _label(axes, last | levels, epsilons[-1])
     axes.set_title(f"{dataset}: error of every mechanism, w = {WINDOW} (bands: 95 % intervals)", loc="left")
     return figure
 
@@ -196,23 +197,23 @@ def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
     for name, start, place in zip(names, wanted, places, strict=True):
         end = (
             1.0
-            if name in FLOORS
+            if name in floors()
             else float(axes.transAxes.inverted().transform(axes.transData.transform((x, 1)))[0])
         )
         axes.plot(
             [end, 1.0, 1.03],
             [start, start, place],
             transform=axes.transAxes,
-            color=look(name).colour,
+            color=style_of(name).colour,
             lw=0.6,
             clip_on=False,
         )
         axes.text(
             1.037,
             place,
-            look(name).label,
+            style_of(name).label,
             transform=axes.transAxes,
-            color=look(name).colour,
+            color=style_of(name).colour,
             va="center",
             fontsize=8,
         )

@@ -11,7 +11,8 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from mtsp_ldp.files import read_json
-from mtsp_ldp.report.style import FLOORS, look
+from mtsp_ldp.mechanisms.registry import floors
+from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import errors
 
 CAPTIONS = {
@@ -38,7 +39,7 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
     table = errors(summary, dataset).filter(pl.col("epsilon") == epsilon, pl.col("window") == window)
     best = {
         row["release"]: {
-            "label": look(row["mechanism"]).label,
+            "label": style_of(row["mechanism"]).label,
             "mean": row["mean"],
             "low": row["low"],
             "high": row["high"],
@@ -50,9 +51,9 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
         for row in table.filter("best").to_dicts()
     }
     lost = table.filter(
-        pl.col("release") == "raw", pl.col("loses_to_floor"), ~pl.col("mechanism").is_in(FLOORS)
+        pl.col("release") == "raw", pl.col("loses_to_floor"), ~pl.col("mechanism").is_in(floors())
     )
-    return {"best": best, "losers": [look(name).label for name in lost["mechanism"].to_list()]}
+    return {"best": best, "losers": [style_of(name).label for name in lost["mechanism"].to_list()]}
 
 
 def stream_view(

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.canvas import Run
-from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.stream import Stream
 
 RELEASES = ["raw", "simplex"]
@@ -96,13 +97,13 @@ def payload(
 
 
 def _look(name: str) -> dict[str, Any]:
-    style = look(name)
+    style = style_of(name)
     return {
         "label": style.label,
         "colour": style.colour,
         "dash": _DASHES[style.dash],
         "shape": _SHAPES.get(style.marker, "circle"),
-        "floor": name in FLOORS,
+        "floor": name in floors(),
     }
 
 

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from mtsp_ldp.expectation import CLOSED_FORMS, Expectation, usual_windows
 from mtsp_ldp.report.canvas import TRUTH
-from mtsp_ldp.report.style import look
+from mtsp_ldp.report.style import style_of
 from mtsp_ldp.stream import Stream
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
@@ -87,11 +87,11 @@ def verdicts(stream: Stream, replicate: int | None = None) -> list[str]:
             continue
         best = min(able, key=lambda name: able[name])
         others = ", ".join(
-            f"{look(name).label} {'never' if least[name] is None else f'from {least[name]:.2g}'}"
+            f"{style_of(name).label} {'never' if least[name] is None else f'from {least[name]:.2g}'}"
             for name in CLOSED_FORMS
             if name != best
         )
-        told.append(f"{start}; hopeless below ε = {able[best]:.2g} ({look(best).label}; {others}).")
+        told.append(f"{start}; hopeless below ε = {able[best]:.2g} ({style_of(best).label}; {others}).")
     return told
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from tabulate import tabulate
 
 from mtsp_ldp.report.canvas import TWO_COLUMNS, add_legend, apart
-from mtsp_ldp.report.style import look, ordered
+from mtsp_ldp.report.style import ordered, style_of
 
 Tables = Mapping[str, pl.DataFrame]
 _AXES = {"cells": "cells d (city)", "users": "users n", "timestamps": "timestamps T"}
@@ -29,14 +29,14 @@ def growth(tables: Tables) -> Figure:
             for name in names:
                 part = tables[table].filter(pl.col("axis") == axis, pl.col("mechanism") == name)
                 means = part.group_by("size").agg(pl.col(quantity).mean()).sort("size")
-                look_of = look(name)
+                look_of = style_of(name)
                 line = {"color": look_of.colour, "ls": look_of.dash, "marker": look_of.marker}
                 axes.plot(means["size"], means[quantity], ms=3, **line)
                 ends[name] = float(means[quantity][-1])
             right = max(part["size"].to_list()) * 1.25
             for name, height in apart(ends, 1.6).items():
                 text = f"{slopes[axis, quantity, name]:+.2f}"
-                axes.text(right, height, text, fontsize=6, va="center", color=look(name).colour)
+                axes.text(right, height, text, fontsize=6, va="center", color=style_of(name).colour)
             axes.set(xscale="log", yscale="log")
             axes.set_title(f"expected of LBU: {theory[axis, quantity]:g}")
             if row == 1:

@@ -1,17 +1,15 @@
-"""How a mechanism looks in every figure: colour and marker name the strategy, the line the division."""
+"""Styles of mechanisms in every figure: colour and marker name the strategy, the line the division."""
 
 from dataclasses import dataclass, replace
 from itertools import product
 
-from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.mechanisms.registry import floors, mechanisms
 
-FLOORS = ["uniform", "zero"]
-BASELINES = ["lbu", "lsp", "lbd", "lba", "lpu", "lpd", "lpa"]
 _ORDER = ["lbu", "lbd", "lba", "mtsp_budget", "lsp", "lpu", "lpd", "lpa", "mtsp_population"]
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """Label, colour (Okabe and Ito's colour-blind safe set), marker and dash of a mechanism."""
 
     label: str
@@ -20,36 +18,35 @@ class Look:
     dash: str
 
 
-_LOOKS = {
-    "lbu": Look("LBU", "#E69F00", "s", "--"),
-    "lpu": Look("LPU", "#E69F00", "s", "-"),
-    "lbd": Look("LBD", "#56B4E9", "^", "--"),
-    "lpd": Look("LPD", "#56B4E9", "^", "-"),
-    "lba": Look("LBA", "#009E73", "v", "--"),
-    "lpa": Look("LPA", "#009E73", "v", "-"),
-    "lsp": Look("LSP", "#CC79A7", "D", "-"),
-    "mtsp_budget": Look("MTSP budget", "#0072B2", "o", "--"),
-    "mtsp_population": Look("MTSP population", "#0072B2", "o", "-"),
-    "uniform": Look("floor: uniform", "#444444", "", ":"),
-    "zero": Look("floor: zero", "#999999", "", "-."),
+_STYLES = {
+    "lbu": Style("LBU", "#E69F00", "s", "--"),
+    "lpu": Style("LPU", "#E69F00", "s", "-"),
+    "lbd": Style("LBD", "#56B4E9", "^", "--"),
+    "lpd": Style("LPD", "#56B4E9", "^", "-"),
+    "lba": Style("LBA", "#009E73", "v", "--"),
+    "lpa": Style("LPA", "#009E73", "v", "-"),
+    "lsp": Style("LSP", "#CC79A7", "D", "-"),
+    "mtsp_budget": Style("MTSP budget", "#0072B2", "o", "--"),
+    "mtsp_population": Style("MTSP population", "#0072B2", "o", "-"),
+    "uniform": Style("floor: uniform", "#444444", "", ":"),
+    "zero": Style("floor: zero", "#999999", "", "-."),
 }
 _SPARE = list(product("PX*h", ["#D55E00", "#7F3C8D", "#7A7F6B", "#4B4B8F"]))
 
 
-def look(mechanism: str) -> Look:
-    """The look of a mechanism; one that is not ours takes a spare one, by its place among their names."""
+def style_of(mechanism: str) -> Style:
+    """Look up the style of a mechanism; one from elsewhere takes a spare one, by its place among those."""
     base, _, variant = mechanism.partition(".")
-    if base in _LOOKS:
-        known = _LOOKS[base]
+    if base in _STYLES:
+        known = _STYLES[base]
         return replace(known, label=f"{known.label} ({variant.replace('_', ' ')})") if variant else known
-    own = sorted(set(mechanisms()) - set(_LOOKS))
+    own = sorted(set(mechanisms()) - set(_STYLES))
     marker, colour = _SPARE[own.index(base) % len(_SPARE)] if base in own else _SPARE[0]
     budget = base in own and mechanisms()[base].division == "budget"
-    return Look(mechanism, colour, marker, "--" if budget else "-")
+    return Style(mechanism, colour, marker, "--" if budget else "-")
 
 
-def ordered(mechanisms: list[str]) -> list[str]:
-    """Budget division, population division, others; the floors last."""
-    rank = {name: place for place, name in enumerate(_ORDER)}
-    floors = {name: len(rank) + 1 + place for place, name in enumerate(FLOORS)}
-    return sorted(mechanisms, key=lambda name: ((rank | floors).get(name, len(rank)), name))
+def ordered(names: list[str]) -> list[str]:
+    """Sort mechanisms: budget division, population division, others; the floors last."""
+    rank = {name: place for place, name in enumerate([*_ORDER, "", *floors()])}
+    return sorted(names, key=lambda name: (rank.get(name, rank[""]), name))

@@ -8,7 +8,7 @@ import polars as pl
 from scipy import stats
 
 from mtsp_ldp.files import read_table
-from mtsp_ldp.report.style import BASELINES
+from mtsp_ldp.mechanisms.registry import baselines
 
 CELL = ["dataset", "mechanism", "epsilon", "window", "release", "query", "measure"]
 
@@ -41,7 +41,9 @@ def summarize(scores: pl.DataFrame) -> pl.DataFrame:
     half = quantile * table["deviation"] / table["repetitions"].sqrt()
     table = table.with_columns(low=table["mean"] - half, high=table["mean"] + half)
     column = [name for name in CELL if name != "mechanism"]
-    best = table.filter(pl.col("mechanism").is_in(BASELINES)).group_by(column).agg(best=pl.col("mean").min())
+    best = (
+        table.filter(pl.col("mechanism").is_in(baselines())).group_by(column).agg(best=pl.col("mean").min())
+    )
     return (
         table.join(best, on=column, how="left", maintain_order="left")
         .with_columns(gain=pl.col("best") / pl.col("mean"))

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from mtsp_ldp.measures import SAME
-from mtsp_ldp.report.style import FLOORS, look, ordered
+from mtsp_ldp.mechanisms.registry import floors
+from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.report.summary import with_floors
 
 NOTE = (
@@ -62,7 +63,7 @@ def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
             .with_columns((pl.col("mean") / pl.col("other")).alias(f"ratio_to_{name}"))
             .drop("other")
         )
-    floor = pl.col("mechanism").is_in(FLOORS)
+    floor = pl.col("mechanism").is_in(floors())
     competing = pl.when(~floor).then(pl.col("mean"))
     smallest = competing.min().over(column)
     reach = pl.when(competing == smallest).then(pl.col("high")).max().over(column)
@@ -109,7 +110,7 @@ def _block(part: pl.DataFrame, names: list[str], value: str, title: str, form: s
         found = [at.get((name, *cell)) for cell in cells]
         marks = [{mark for flag, mark in flags.items() if row and row[flag]} for row in found]
         values = [_shown(row[value] if row else None, form) for row in found]
-        rows.append(Row(look(name).label, values, marks, name in FLOORS))
+        rows.append(Row(style_of(name).label, values, marks, name in floors()))
     heads = [f"ε={epsilon:g} w={window}" for epsilon, window in cells]
     return Block(title, heads, rows, folded=value != "mean")
 
@@ -186,10 +187,10 @@ def _measures(part: pl.DataFrame, columns: _Keys, title: str, form: str, sign: i
     marks = [_marks({name: at.get((*key, name)) for name in names}, sign) for key in shown]
     rows = [
         Row(
-            look(name).label,
+            style_of(name).label,
             [_shown((at.get((*key, name)) or {}).get("mean"), form) for key in shown],
             [marked.get(name, set()) for marked in marks],
-            name in FLOORS,
+            name in floors(),
         )
         for name in names
     ]
@@ -201,7 +202,7 @@ def _marks(column: Mapping[str, dict[str, Any] | None], sign: int) -> dict[str, 
     values = {
         name: sign * row["mean"]
         for name, row in column.items()
-        if name not in FLOORS and row is not None and not _unknown(row["mean"])
+        if name not in floors() and row is not None and not _unknown(row["mean"])
     }
     least = min(values.values(), default=0.0)
     best = {name for name, value in values.items() if value == least}
@@ -231,7 +232,7 @@ def ablation_blocks(ratios: pl.DataFrame) -> list[Block]:
                 )
                 for variant in cell["variant"].unique(maintain_order=True).to_list()
             ]
-            at_cell = f"{look(base).label}, ε={epsilon:g} w={window}"
+            at_cell = f"{style_of(base).label}, ε={epsilon:g} w={window}"
             title = f"What each part is worth: {at_cell}, ratio to the paper's"
             found.append(Block(title, [PARTS[key] for key in keys], rows, folded=False))
     return found

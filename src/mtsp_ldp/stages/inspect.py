@@ -11,7 +11,7 @@ from mtsp_ldp.files import atomic_write
 from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.page import inlined, read_facts, render
 from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
-from mtsp_ldp.report.style import look
+from mtsp_ldp.report.style import style_of
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stages.prepared import path_of, prepared
 
@@ -24,7 +24,7 @@ def main(config: Config) -> None:
     sizes = {key: _shown(value) for key, value in profile(stream).items()}
     told, table = verdicts(stream), outlook(stream)
     rows = [
-        {"mechanism": look(mechanism).label, "window": window, "cells": part.to_dicts()}
+        {"mechanism": style_of(mechanism).label, "window": window, "cells": part.to_dicts()}
         for (mechanism, window), part in table.group_by("mechanism", "window", maintain_order=True)
     ]
     target = Path(config["reports"]) / "streams" / f"{name}.html"

@@ -10,7 +10,7 @@ from mtsp_ldp.provenance import config_digest
 from mtsp_ldp.report.canvas import read_run
 from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
 from mtsp_ldp.report.payload import View, payload
-from mtsp_ldp.report.style import look
+from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import NOTE
 from mtsp_ldp.runs import versions
 from mtsp_ldp.stages.entry import Config, stage
@@ -52,7 +52,7 @@ def main(config: Config) -> None:
         claims=pl.read_csv(folder / "tables" / "claims.csv").to_dicts(),
         ranks={
             "rows": [
-                (look(name).label, rank) for name, rank in ranks.select("mechanism", "rank").iter_rows()
+                (style_of(name).label, rank) for name, rank in ranks.select("mechanism", "rank").iter_rows()
             ],
             "streams": ranks["streams"][0],
             "p_value": ranks["friedman_p"].cast(pl.Float64)[0],

@@ -12,7 +12,7 @@ from mtsp_ldp.expectation import usual_windows
 from mtsp_ldp.files import atomic_write
 from mtsp_ldp.recommendation import Advice, advise
 from mtsp_ldp.report.advice import sentence
-from mtsp_ldp.report.style import look, ordered
+from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stages.prepared import prepared
 
@@ -37,7 +37,7 @@ def main(config: Config) -> None:
     print(_about(advice, config["repetitions"], config["seed"]))
     for part in advice.table.partition_by("release", "window", maintain_order=True):
         print("", tabulate(*_rows(part)), sep="\n")
-    print("", sentence(advice, lambda mechanism: look(mechanism).label), sep="\n")
+    print("", sentence(advice, lambda mechanism: style_of(mechanism).label), sep="\n")
     if config["output"] is not None:
         table = advice.table.with_columns(first=advice.first, last=advice.last, dataset=pl.lit(name))
         with atomic_write(config["output"]) as partial:
@@ -65,7 +65,7 @@ def _rows(part: pl.DataFrame) -> tuple[list[list[str]], list[str]]:
     at = {(row["mechanism"], row["epsilon"]): row for row in part.to_dicts()}
     names = ordered(part["mechanism"].unique().to_list())
     release, window = part.select("release", "window").row(0)
-    rows = [[look(name).label, *(_shown(at[name, epsilon]) for epsilon in epsilons)] for name in names]
+    rows = [[style_of(name).label, *(_shown(at[name, epsilon]) for epsilon in epsilons)] for name in names]
     return rows, [f"{release}, w = {window}", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
 
 

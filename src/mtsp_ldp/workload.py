@@ -1,4 +1,4 @@
-"""What is asked about a stream, and what is right: the same queries for every release of it.
+"""Workload: the queries that every release of a stream is asked, and their right answers.
 
 Query sets are drawn once per data set, from its name, so no mechanism sees others' questions. Each question
 is answered once from the truth, whatever the number of releases.
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
-from mtsp_ldp import queries
 from mtsp_ldp.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.geometry import hilbert_grid
 from mtsp_ldp.measures import event_threshold
+from mtsp_ldp.queries import Box, window_sums
 from mtsp_ldp.release import Release
 from mtsp_ldp.seeds import generators
 from mtsp_ldp.stream import Stream
@@ -27,7 +28,7 @@ BOXES = 30
 
 
 @dataclass(frozen=True)
-class Watch:
+class EventQuery:
     """Events of one period length in the truth: what happens, and from which change on.
 
     Attributes
@@ -62,7 +63,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Target:
+class RangeTarget:
     """Counts over delta timestamps, as shares of the users who were there, that releases should meet.
 
     Attributes
@@ -85,12 +86,12 @@ class Target:
 
     def estimate(self, release: Release) -> FloatArray:
         """What a release says of them, ``(T', Q)``."""
-        estimate: FloatArray = queries.range_counts(release, self.lo, self.hi, self.delta) / self.users
+        estimate: FloatArray = release.range_counts(self.lo, self.hi, self.delta) / self.users
         return estimate
 
 
 @dataclass(frozen=True)
-class Alarm:
+class KnownEvent:
     """An event that a data set names, and that makes its cell's count rise.
 
     Attributes
@@ -98,7 +99,7 @@ class Alarm:
     query
         Its name in results.
     delta, relative
-        Which changes are looked at, as in `mtsp_ldp.queries.changes`.
+        Which changes are looked at, as in `mtsp_ldp.release.Release.changes`.
     after
         Where among these changes one should flag it.
     bar
@@ -113,8 +114,14 @@ class Alarm:
     bar: float
 
 
-class Truth:
-    """The truth of one stream, and the queries that releases of it are asked.
+def true_release(stream: Stream, replicate: int = 1) -> Release:
+    """Put the true frequencies into the shape of a release, to be asked the same queries."""
+    shares, steps = np.nan_to_num(stream.frequencies), np.arange(stream.length)
+    return Release(shares, steps, stream.active * replicate, pl.DataFrame({"t": steps}))
+
+
+class Workload:
+    """The queries that releases of one stream are asked, and what is right.
 
     Parameters
     ----------
@@ -132,7 +139,7 @@ class Truth:
     """
 
     def __init__(self, stream: Stream, replicate: int = 1) -> None:
-        self.release = Release.truth(stream, replicate)
+        self.release = true_release(stream, replicate)
         self.nobody = self.release.active == 0
         self._facts = stream.facts
         self._key = stream.key
@@ -150,7 +157,7 @@ class Truth:
         return found
 
     @cached_property
-    def boxes(self) -> tuple[IntArray, list[tuple[int, int, int, int]]] | None:
+    def boxes(self) -> tuple[IntArray, list[Box]] | None:
         """Cell numbers of the grid and random boxes on it; None where the stream has no grid."""
         side = self._facts.get("grid")
         if side is None:
@@ -161,54 +168,54 @@ class Truth:
         return hilbert_grid(side), [(a, b, c, d) for a, b, c, d in boxes]
 
     @cached_property
-    def watches(self) -> list[Watch]:
+    def watches(self) -> list[EventQuery]:
         """The events of the truth, on counts and relative to n_t, for each period that fits."""
         # without users a frequency is 0 here, and changes no order
         total = self.release.frequencies.sum(axis=0)
         busiest = np.argsort(-total, kind="stable")[:MONITORED]
-        fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.release.which.size]
+        fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.release.length]
         return [self._watch(busiest, delta, relative) for delta in fitting for relative in (False, True)]
 
-    def _watch(self, cells: IntArray, delta: int, relative: bool) -> Watch:
-        change = queries.changes(self.release, cells, cells, delta, relative=relative)
-        present = queries.window_sums(self.release.active.astype(np.float64), delta) > 0
+    def _watch(self, cells: IntArray, delta: int, relative: bool) -> EventQuery:
+        change = self.release.changes(cells, cells, delta, relative=relative)
+        present = window_sums(self.release.active.astype(np.float64), delta) > 0
         defined = present[delta:] & present[:-delta]
         levels = np.array([event_threshold(column[defined]) for column in change.T])
         known = ~np.isnan(levels)
         happens = (change[:, known] >= levels[known]) & defined[:, None]
         scale = change[defined][:, known].std(axis=0)
         skipped = int((~known).sum())
-        return Watch(delta, relative, cells[known], levels[known], happens, scale, defined, skipped)
+        return EventQuery(delta, relative, cells[known], levels[known], happens, scale, defined, skipped)
 
     @cached_property
-    def cells(self) -> list[Target]:
+    def cells(self) -> list[RangeTarget]:
         """The counting queries: every cell, over each number of timestamps that fits."""
-        cells, length = np.arange(self.release.d), self.release.which.size
+        cells, length = np.arange(self.release.d), self.release.length
         return [self._target(cells, cells, delta) for delta in COUNTING_DELTAS if delta <= length]
 
     @cached_property
-    def intervals(self) -> Target:
+    def intervals(self) -> RangeTarget:
         """The random intervals of all classes."""
         lo, hi = (np.concatenate(ends) for ends in zip(*self.ranges.values(), strict=True))
         return self._target(lo, hi, 1)
 
-    def _target(self, lo: IntArray, hi: IntArray, delta: int) -> Target:
-        users = queries.window_sums(self.release.active.astype(np.float64), delta)[:, None]
+    def _target(self, lo: IntArray, hi: IntArray, delta: int) -> RangeTarget:
+        users = window_sums(self.release.active.astype(np.float64), delta)[:, None]
         users = np.where(users > 0, users, np.nan)
-        return Target(lo, hi, delta, users, queries.range_counts(self.release, lo, hi, delta) / users)
+        return RangeTarget(lo, hi, delta, users, self.release.range_counts(lo, hi, delta) / users)
 
     def boxed(self, source: Release) -> FloatArray:
         """Frequencies of the boxes in a release, ``(T, B)``; where there are boxes."""
         assert self.boxes is not None
-        return queries.box_frequencies(source, *self.boxes)
+        return source.box_frequencies(*self.boxes)
 
     @cached_property
     def true_boxes(self) -> FloatArray:
-        """The right ones; NaN where nobody is active."""
+        """True box frequencies, ``(T, B)``; NaN where nobody is active."""
         return self.boxed(self.release) * np.where(self.nobody[:, None], np.nan, 1.0)
 
     @cached_property
-    def alarms(self) -> list[Alarm]:
+    def alarms(self) -> list[KnownEvent]:
         """The events that the data set names, where they make their cell's count rise."""
         found = []
         for number, event in enumerate(self._facts.get("events", []), start=1):
@@ -217,11 +224,11 @@ class Truth:
             rises = event["start"] if event["kind"] == "crowd" else event["end"]
             for delta, relative in itertools.product(EVENT_DELTAS, (False, True)):
                 after = slice(rises - 2 * delta + 1, rises + 1)
-                if after.start < 0 or after.stop + delta > self.release.which.size:
+                if after.start < 0 or after.stop + delta > self.release.length:
                     continue
-                true = queries.changes(self.release, cell, cell, delta, relative=relative)[:, 0]
+                true = self.release.changes(cell, cell, delta, relative=relative)[:, 0]
                 bar = event_threshold(true[~np.isnan(true)])
                 if (true[after] >= bar).any():
                     name = f"known_{number}_{event['kind']}"
-                    found.append(Alarm(name, cell, delta, relative, after, bar))
+                    found.append(KnownEvent(name, cell, delta, relative, after, bar))
         return found
