@@ -71,7 +71,7 @@ lock:
 digests: .venv/ready
 	rm -rf data/runs/smoke data/summaries/smoke.*
 	$(BIN)/python -m snakemake data/summaries/smoke.parquet --cores $(CORES) --config experiment=smoke
-	$(BIN)/python tests/digests.py
+	$(BIN)/python tools/digests.py
 
 clean:
 	rm -rf .venv .venv-bench site data/raw data/streams data/runs data/summaries logs .snakemake

@@ -17,11 +17,13 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-from mtsp_ldp import experiment as grid
-from mtsp_ldp import catalog, composition, provenance
+from mtsp_ldp.experiments import grid
+from mtsp_ldp.experiments import catalog
+from mtsp_ldp.experiments import composition
+from mtsp_ldp.experiments import provenance
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.stages.prepared import made_of
-from mtsp_ldp.workspace import clear_stale_locks, forgive_the_future
+from mtsp_ldp.experiments.workspace import clear_stale_locks, forgive_the_future
 
 min_version("9.19")
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from bench.measure import Finding, in_turns, slope
 from mtsp_ldp import Stream, simulate
+from mtsp_ldp.evaluation.runs import run_cell
+from mtsp_ldp.experiments.studies import drifting
 from mtsp_ldp.mechanisms.mtsp.allocation import optimal_allocation
-from mtsp_ldp.runs import run_cell
-from mtsp_ldp.studies import drifting
 
 NAMES = ("lbu", "lba", "lpu", "lpa", "mtsp_budget", "mtsp_population")
 WINDOW, REPEATS = 10, 5

@@ -13,10 +13,10 @@ import polars as pl
 
 from bench.measure import Finding, python, watched
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.files import digest_file
+from mtsp_ldp.experiments.studies import drifting
+from mtsp_ldp.foundation.files import digest_file
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.rows import PANEL, ROW_GROUP
-from mtsp_ldp.studies import drifting
+from mtsp_ldp.streams.rows import PANEL, ROW_GROUP
 
 USERS, LENGTH, CELLS, SHARE = 1_000_000, 1000, 1024, 0.1
 EXCHANGEABLE = 10_000_000

@@ -10,9 +10,11 @@ from unittest import mock
 import numpy as np
 
 from bench.measure import Finding, in_turns
-from mtsp_ldp import simulate, simulated, simulation
+from mtsp_ldp import simulate
+from mtsp_ldp.experiments.studies import drifting
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.studies import drifting
+from mtsp_ldp.privacy import stream_population as simulated
+from mtsp_ldp.releases import simulation
 
 USERS, CELLS, LENGTH, WINDOW = 100_000, 128, 1000, 20
 GOAL = {"flat": 1.5, "tree": 2.0}

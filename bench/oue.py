@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from bench.measure import Finding, in_turns
-from mtsp_ldp.arrays import FloatArray, IntArray
-from mtsp_ldp.oracle import OUE
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.privacy.oracle import OUE
 
 EPSILON, CELLS = 1.0, 128
 SIZES = (100_000, 1_000_000)

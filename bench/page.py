@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from bench.measure import Finding
-from mtsp_ldp.files import atomic_write
+from mtsp_ldp.foundation.files import atomic_write
 
 SCHEMA = {
     "part": pl.String,

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.measure import Finding, Watched, in_turns, python, watched
-from mtsp_ldp.composition import ROOT
-from mtsp_ldp.experiment import ANY, Cell, Experiment, base_of, load_experiment
-from mtsp_ldp.report.summary import read_scores, summarize, variant_ratios
-from mtsp_ldp.runs import run_cell, write_cell
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.evaluation.runs import run_cell, write_cell
+from mtsp_ldp.evaluation.summary import read_scores, summarize, variant_ratios
+from mtsp_ldp.experiments.composition import ROOT
+from mtsp_ldp.experiments.grid import ANY, Cell, Experiment, load_experiment
+from mtsp_ldp.mechanisms.registry import base_of
+from mtsp_ldp.streams.stream import Stream
 
 CORES = 2
 EXPERIMENTS = ("smoke", "default")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from clones import copy, once_for_all, snakemake
-from mtsp_ldp.catalog import load_dataset
 from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.experiments.catalog import load_dataset
 
 GOLDEN = Path(__file__).parent / "golden.json"
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+import headline
 from clones import ROOT, copy, environment
 from mtsp_ldp import Stream
-from mtsp_ldp.report import headline
-from mtsp_ldp.report.summary import summarize
-from mtsp_ldp.runs import run_cell
+from mtsp_ldp.evaluation.runs import run_cell
+from mtsp_ldp.evaluation.summary import summarize
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXPERIMENT = {"lpu": {}, "lsp": {}, "zero": {}, "uniform": {}}

@@ -70,7 +70,7 @@ def made(folder):
 
 def test_every_page_is_there(site):
     pages, _ = site
-    assert {"index.html", "config.html", "tutorial.html", "contributing.html", "api/private.html"} <= set(
+    assert {"index.html", "config.html", "tutorial.html", "contributing.html", "api/privacy.html"} <= set(
         pages
     )
     for path in (ROOT / "docs").rglob("*.md"):
@@ -114,9 +114,9 @@ def test_every_module_stands_on_a_page_of_the_api(site):
     # and public names in them
     assert {
         "mtsp_ldp.simulate",
-        "mtsp_ldp.population.Population.survey",
-        "mtsp_ldp.stream.Stream.from_panel",
-        "mtsp_ldp.queries.range_counts",
+        "mtsp_ldp.privacy.population.Population.survey",
+        "mtsp_ldp.streams.stream.Stream.from_panel",
+        "mtsp_ldp.releases.release.Release.range_counts",
     } <= anchors
 
 

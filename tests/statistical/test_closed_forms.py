@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import simulate
-from mtsp_ldp.division import PopulationDivision
-from mtsp_ldp.oracle import OUE
-from mtsp_ldp.population import Reporters
-from mtsp_ldp.simulated import Panel
-from mtsp_ldp.survey import Question
-from mtsp_ldp.units import FULL
+from mtsp_ldp.privacy.division import PopulationDivision
+from mtsp_ldp.privacy.oracle import OUE
+from mtsp_ldp.privacy.population import Reporters
+from mtsp_ldp.privacy.stream_population import Panel
+from mtsp_ldp.privacy.survey import Question
+from mtsp_ldp.privacy.units import FULL
 
 REPETITIONS, WINDOW, EPSILON = 24, 20, 1.0
 STREAMS = ["flights", "city", "lns", "sin", "log"]

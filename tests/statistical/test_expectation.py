@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.expectation import CLOSED_FORMS, Expectation
+from mtsp_ldp.evaluation.expectation import CLOSED_FORMS, Expectation
 
 REPETITIONS = 30
 

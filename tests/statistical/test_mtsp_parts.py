@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import simulate
-from mtsp_ldp.scoring import score
-from mtsp_ldp.workload import Workload
+from mtsp_ldp.evaluation.scoring import score
+from mtsp_ldp.evaluation.workload import Workload
 
 REPETITIONS = 8
 

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from mtsp_ldp import audit, equality
+from mtsp_ldp.audits import equality
+from mtsp_ldp.audits import leakage as audit
 from mtsp_ldp.mechanisms.registry import mechanisms
 
 NAMES = [name for name, entry in mechanisms().items() if entry.cls.reads_data]

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtsp_ldp.datasets import spool
-from mtsp_ldp.datasets.assembly import Rules, assemble
 from mtsp_ldp.datasets.base import configured, fate
-from mtsp_ldp.datasets.domain import Labels, Squares
-from mtsp_ldp.datasets.moments import read
-from mtsp_ldp.datasets.slots import Slots
+from mtsp_ldp.datasets.ingest import external_sort as spool
+from mtsp_ldp.datasets.ingest.assembly import Rules, assemble
+from mtsp_ldp.datasets.ingest.domain import Labels, Squares
+from mtsp_ldp.datasets.ingest.slots import Slots
+from mtsp_ldp.datasets.ingest.timestamps import read
 from mtsp_ldp.datasets.source import Permission
 
 HOUR = 3600 * 1_000_000

@@ -8,14 +8,14 @@ import pytest
 import yaml
 from scipy import stats
 
-from mtsp_ldp.composition import CONFIG
+from mtsp_ldp.evaluation.claims import KINDS, Evidence, judge
+from mtsp_ldp.evaluation.comparison import paired, profiles, ranking
+from mtsp_ldp.evaluation.scoring import score
+from mtsp_ldp.evaluation.summary import summarize
+from mtsp_ldp.evaluation.workload import Workload
+from mtsp_ldp.experiments.composition import CONFIG
 from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.report.claims import KINDS, Evidence, judge
-from mtsp_ldp.report.comparison import paired, profiles, ranking
-from mtsp_ldp.report.summary import summarize
 from mtsp_ldp.report.tables import errors
-from mtsp_ldp.scoring import score
-from mtsp_ldp.workload import Workload
 
 
 def scores(errors, query="frequency", measure="mse", release="raw"):

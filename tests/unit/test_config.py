@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
-from mtsp_ldp import catalog, composition, experiment
-from mtsp_ldp.composition import ConfigError
+from mtsp_ldp.experiments import catalog, composition
+from mtsp_ldp.experiments import grid as experiment
+from mtsp_ldp.experiments.composition import ConfigError
 
 DATASET = """
 name: town

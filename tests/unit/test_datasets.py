@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from mtsp_ldp.catalog import dataset_config
 from mtsp_ldp.datasets.base import configured
-from mtsp_ldp.geometry import hilbert_grid, hilbert_order
+from mtsp_ldp.experiments.catalog import dataset_config
+from mtsp_ldp.foundation.grid import hilbert_grid, hilbert_order
 
 
 def test_flights_agree_with_an_independent_build(stream):

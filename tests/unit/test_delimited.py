@@ -5,8 +5,8 @@ import io
 import polars as pl
 import pytest
 
-from mtsp_ldp.datasets import delimited as module
-from mtsp_ldp.datasets.delimited import delimited
+from mtsp_ldp.datasets.ingest import delimited as module
+from mtsp_ldp.datasets.ingest.delimited import delimited
 
 
 def read(text, columns=("a", "b"), quote=None, separator=","):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from mtsp_ldp import provenance
+from mtsp_ldp.experiments import provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 CONDA = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}

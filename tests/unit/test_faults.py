@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.division import BudgetDivision, PopulationDivision
-from mtsp_ldp.ledger import PrivacyError, WindowLedger
+from mtsp_ldp.audits.odometer import WindowOdometer
+from mtsp_ldp.foundation.seeds import generators
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.mechanisms.session import Session
-from mtsp_ldp.seeds import generators
-from mtsp_ldp.simulated import Panel
-from mtsp_ldp.spending import WindowSpend
-from mtsp_ldp.survey import Question
-from mtsp_ldp.units import FULL
+from mtsp_ldp.privacy.division import BudgetDivision, PopulationDivision
+from mtsp_ldp.privacy.ledger import PrivacyError, WindowLedger
+from mtsp_ldp.privacy.stream_population import Panel
+from mtsp_ldp.privacy.survey import Question
+from mtsp_ldp.privacy.units import FULL
 
 USERS, LENGTH, WINDOW, EPSILON = 60, 40, 5, 1.0
 RNG = np.random.default_rng(8)
@@ -22,7 +22,7 @@ STREAM = Stream.from_panel(T, USER, RNG.integers(0, 6, T.size), 6)
 
 def spend(name, *, kind=Panel, division=None, window=WINDOW):
     """Replay a mechanism over a faulty population; the largest epsilon of any user in a true window."""
-    spent = WindowSpend(USERS, WINDOW)
+    spent = WindowOdometer(USERS, WINDOW)
     coins, noise = np.random.default_rng(1), np.random.default_rng(2)
     session = Session(name, STREAM.d, epsilon=EPSILON, window=window, coins=coins)
     division = division or session.division
@@ -105,7 +105,7 @@ def test_a_float_residue_is_never_published():
 
 def test_hostile_requests_spend_nothing_more():
     coins, noise = np.random.default_rng(1), np.random.default_rng(2)
-    spent = WindowSpend(USERS, WINDOW)
+    spent = WindowOdometer(USERS, WINDOW)
     population = Panel(
         STREAM,
         division=PopulationDivision(EPSILON),

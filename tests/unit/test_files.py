@@ -7,8 +7,8 @@ import time
 import polars as pl
 import pytest
 
-from mtsp_ldp.files import BrokenFileError, atomic_write, read_json, read_table
-from mtsp_ldp.workspace import clear_stale_locks, forgive_the_future
+from mtsp_ldp.experiments.workspace import clear_stale_locks, forgive_the_future
+from mtsp_ldp.foundation.files import BrokenFileError, atomic_write, read_json, read_table
 
 
 def write_and_fail(target, error):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mtsp_ldp.catalog import dataset_config, load_dataset
 from mtsp_ldp.datasets.base import configured, formats
 from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.experiments.catalog import dataset_config, load_dataset
 
 RAW = Path(__file__).resolve().parents[1] / "raw"
 
@@ -159,7 +159,10 @@ def test_a_format_is_read_to_the_last_row(raw, name):
 
 def test_the_list_of_data_sets_is_up_to_date():
     made = subprocess.run(
-        [sys.executable, "-m", "mtsp_ldp.datasets"], capture_output=True, text=True, check=True
+        [sys.executable, RAW.parents[1] / "tools" / "dataset_pages.py"],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert (RAW.parents[1] / "docs" / "datasets.md").read_text() == made
 

@@ -6,14 +6,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from mtsp_ldp.division import DIVISIONS, ExpectedVariance
+from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.mechanisms.absorption import Absorption
 from mtsp_ldp.mechanisms.distribution import Distribution
 from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation, optimal_allocation
 from mtsp_ldp.mechanisms.mtsp.dissimilarity import dissimilarity
-from mtsp_ldp.oracle import OUE
-from mtsp_ldp.tree import BinaryTree
-from mtsp_ldp.units import FULL, NOTHING
+from mtsp_ldp.privacy.division import DIVISIONS, ExpectedVariance
+from mtsp_ldp.privacy.oracle import OUE
+from mtsp_ldp.privacy.units import FULL, NOTHING
 
 
 def test_oue(golden):

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mtsp_ldp.ledger import PrivacyError, ReporterLedger, WindowLedger
-from mtsp_ldp.units import FULL, to_units
+from mtsp_ldp.privacy.ledger import PrivacyError, ReporterLedger, WindowLedger
+from mtsp_ldp.privacy.units import FULL, to_units
 
 
 @given(

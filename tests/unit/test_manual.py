@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from mtsp_ldp.datasets.base import Dataset, formats
+from mtsp_ldp.datasets.ingest.traces import Traces
 from mtsp_ldp.datasets.source import PublishedFile, Source
-from mtsp_ldp.datasets.traces import Traces
-from mtsp_ldp.experiment import SCHEMA
+from mtsp_ldp.experiments.grid import SCHEMA
 from mtsp_ldp.mechanisms.options import COMMON, check_options
 from mtsp_ldp.mechanisms.registry import mechanisms
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from mtsp_ldp import Stream, queries, simulate
-from mtsp_ldp.geometry import hilbert_grid
-from mtsp_ldp.measures import detection, errors, event_runs, event_threshold, roc
-from mtsp_ldp.release import Release
-from mtsp_ldp.scoring import score
-from mtsp_ldp.tree import BinaryTree
-from mtsp_ldp.workload import Workload, true_release
+from mtsp_ldp import Stream, simulate
+from mtsp_ldp.evaluation.measures import detection, errors, event_runs, event_threshold, roc
+from mtsp_ldp.evaluation.scoring import score
+from mtsp_ldp.evaluation.workload import Workload, true_release
+from mtsp_ldp.foundation.grid import hilbert_grid
+from mtsp_ldp.foundation.tree import BinaryTree
+from mtsp_ldp.releases import queries
+from mtsp_ldp.releases.release import Release
 
 RNG = np.random.default_rng(11)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.ledger import PrivacyError
 from mtsp_ldp.mechanisms import session
 from mtsp_ldp.mechanisms.base import REGISTRY, Mechanism, Registration, Step, register
 from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.survey import Question
-from mtsp_ldp.units import FULL
+from mtsp_ldp.privacy.ledger import PrivacyError
+from mtsp_ldp.privacy.survey import Question
+from mtsp_ldp.privacy.units import FULL
 
 STREAM = Stream.from_counts(np.random.default_rng(0).integers(500, 900, (20, 4)))
 CELLS = Question(np.arange(4))

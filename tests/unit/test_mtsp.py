@@ -2,10 +2,10 @@ import math
 
 import numpy as np
 
+from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.mechanisms.mtsp.adaptive_tree import assemble, prune
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
-from mtsp_ldp.survey import Answer
-from mtsp_ldp.tree import BinaryTree
+from mtsp_ldp.privacy.survey import Answer
 
 
 def answer(estimates, reporters, variance):

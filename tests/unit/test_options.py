@@ -3,12 +3,12 @@ import pytest
 from scipy import stats
 
 from mtsp_ldp import Stream, privacy_spend, simulate
+from mtsp_ldp.foundation.projection import refine
 from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
-from mtsp_ldp.oracle import GRR, OUE, choose_oracle
-from mtsp_ldp.postprocess import refine
-from mtsp_ldp.survey import Answer
-from mtsp_ldp.units import FULL
+from mtsp_ldp.privacy.oracle import GRR, OUE, choose_oracle
+from mtsp_ldp.privacy.survey import Answer
+from mtsp_ldp.privacy.units import FULL
 
 RNG = np.random.default_rng(2)
 STREAM = Stream.from_counts(RNG.integers(0, 400, (30, 6)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mtsp_ldp.oracle import OUE, _flip
+from mtsp_ldp.privacy.oracle import OUE, _flip
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])

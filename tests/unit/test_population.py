@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mtsp_ldp import Stream, privacy_spend, simulate
-from mtsp_ldp.division import BudgetDivision, PopulationDivision
-from mtsp_ldp.ledger import PrivacyError
+from mtsp_ldp.audits.odometer import WindowOdometer
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.population import group_sizes
-from mtsp_ldp.simulated import deal, populate
-from mtsp_ldp.spending import WindowSpend
-from mtsp_ldp.survey import Question
-from mtsp_ldp.units import FULL
+from mtsp_ldp.privacy.division import BudgetDivision, PopulationDivision
+from mtsp_ldp.privacy.ledger import PrivacyError
+from mtsp_ldp.privacy.population import group_sizes
+from mtsp_ldp.privacy.stream_population import deal, populate
+from mtsp_ldp.privacy.survey import Question
+from mtsp_ldp.privacy.units import FULL
 
 
 @st.composite
@@ -219,7 +219,7 @@ def test_a_hostile_mechanism_gets_nothing_more(stream, data):
     """Asks twice, for everything, a hair too much, about other cells, out of order; users come and go."""
     division = data.draw(st.sampled_from([BudgetDivision(1.0), PopulationDivision(1.0)]))
     window = data.draw(st.integers(1, 6))
-    asked, spent = [], WindowSpend(stream.users, window)
+    asked, spent = [], WindowOdometer(stream.users, window)
 
     def witness(t, who, epsilon):
         asked.append(t)

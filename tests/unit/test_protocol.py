@@ -6,14 +6,14 @@ import pytest
 from scipy import stats
 
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.division import BudgetDivision
 from mtsp_ldp.mechanisms import session
 from mtsp_ldp.mechanisms.base import Mechanism, Registration, Step
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.oracle import OUE
+from mtsp_ldp.privacy.division import BudgetDivision
+from mtsp_ldp.privacy.oracle import OUE
+from mtsp_ldp.privacy.survey import Question
+from mtsp_ldp.privacy.units import FULL
 from mtsp_ldp.protocol import Client, Refusal, Report, Request, Server, WireError
-from mtsp_ldp.survey import Question
-from mtsp_ldp.units import FULL
 
 D, USERS, LENGTH, WINDOW, EPSILON = 5, 200, 24, 6, 1.0
 NAMES = [name for name, entry in mechanisms().items() if entry.cls.reads_data]

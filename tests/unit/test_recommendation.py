@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.expectation import Expectation
+from mtsp_ldp.evaluation.expectation import Expectation
+from mtsp_ldp.evaluation.recommendation import advise, stretch
 from mtsp_ldp.mechanisms.registry import mechanisms
-from mtsp_ldp.recommendation import advise, stretch
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.stages import recommend
 

@@ -5,9 +5,9 @@ import pytest
 from scipy import optimize
 
 from mtsp_ldp import Stream, simulate
-from mtsp_ldp.postprocess import make_consistent, project_on_simplex, refine
-from mtsp_ldp.tree import BinaryTree
-from mtsp_ldp.workload import true_release
+from mtsp_ldp.evaluation.workload import true_release
+from mtsp_ldp.foundation.projection import make_consistent, project_on_simplex, refine
+from mtsp_ldp.foundation.tree import BinaryTree
 
 RNG = np.random.default_rng(5)
 STREAM = Stream.from_counts(RNG.integers(0, 200, (12, 11)))

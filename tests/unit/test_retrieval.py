@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from mtsp_ldp.catalog import dataset_config
-from mtsp_ldp.datasets import retrieval
 from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.datasets.ingest import retrieval
 from mtsp_ldp.datasets.source import Permission, SourceError
+from mtsp_ldp.experiments.catalog import dataset_config
 
 ALLOWED = Permission(download=True, terms=frozenset({"tdrive"}))
 LINE = b"7,2008-02-02 13:30:05,116.41000,39.91000\r\n"

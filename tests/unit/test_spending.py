@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtsp_ldp.spending import WindowSpend
+from mtsp_ldp.audits.odometer import WindowOdometer
 
 REPORTERS = 11
 SURVEYS = st.lists(
@@ -24,7 +24,7 @@ SURVEYS = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(SURVEYS, st.integers(1, 7))
 def test_is_the_largest_sum_of_any_window(surveys, window):
-    spend, t, told = WindowSpend(REPORTERS, window), 0, []
+    spend, t, told = WindowOdometer(REPORTERS, window), 0, []
     for pause, who, epsilon in surveys:
         t += pause
         told.append((t, who, epsilon))
@@ -38,7 +38,7 @@ def test_is_the_largest_sum_of_any_window(surveys, window):
 
 
 def test_many_windows_leave_no_residue():
-    spend, rng = WindowSpend(5, 10), np.random.default_rng(0)
+    spend, rng = WindowOdometer(5, 10), np.random.default_rng(0)
     parts = rng.random(10)
     for t in range(20_000):
         spend(t, np.arange(5), parts[t % 10])

@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mtsp_ldp import Stream, rows, simulate
-from mtsp_ldp.stream import StreamError
+from mtsp_ldp import Stream, simulate
+from mtsp_ldp.streams import rows
+from mtsp_ldp.streams.stream import StreamError
 
 
 @pytest.fixture

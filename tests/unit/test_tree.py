@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mtsp_ldp.tree import BinaryTree
+from mtsp_ldp.foundation.tree import BinaryTree
 
 
 @pytest.mark.parametrize(

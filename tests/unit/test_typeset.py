@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from mtsp_ldp import Stream
+from mtsp_ldp.evaluation.summary import summarize
 from mtsp_ldp.mechanisms.base import Mechanism, Registration
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.report import style
@@ -17,7 +18,6 @@ from mtsp_ldp.report.canvas import Run, read_run
 from mtsp_ldp.report.page import as_json
 from mtsp_ldp.report.payload import View, _packed, payload
 from mtsp_ldp.report.style import style_of
-from mtsp_ldp.report.summary import summarize
 from mtsp_ldp.report.tables import Block, blocks, errors
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
 

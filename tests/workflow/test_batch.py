@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from clones import copy, differences, planned, results, run, snakemake
-from mtsp_ldp.composition import ConfigError
-from mtsp_ldp.experiment import load_experiment, regenerate
+from mtsp_ldp.experiments.composition import ConfigError
+from mtsp_ldp.experiments.grid import load_experiment, regenerate
 
 pytestmark = pytest.mark.xdist_group("batch")
 GRID = [

@@ -1,6 +1,6 @@
 """What a data set is: a frozen dataclass with ``fetch`` and ``prepare``, whose fields are its config keys.
 
-A new format is one module in this folder with ``@register("<format>")``; a new data set of a known
+A new format is one module in ``formats`` with ``@register("<format>")``; a new data set of a known
 format is one yaml in ``config/dataset``.
 """
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.registry import Registry
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.foundation.registry import Registry
+from mtsp_ldp.streams.stream import Stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ def fate(facts: Mapping[str, Any]) -> str:
     )
 
 
-FORMATS: Registry[type[Dataset]] = Registry("format", "mtsp_ldp.datasets")
+FORMATS: Registry[type[Dataset]] = Registry("format", "mtsp_ldp.datasets.formats", "mtsp_ldp.formats")
 _Class = TypeVar("_Class", bound=type[Dataset])
 
 

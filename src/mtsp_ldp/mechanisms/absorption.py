@@ -7,7 +7,7 @@ Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
 
 from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram, half_step
 from mtsp_ldp.mechanisms.base import Setting, register
-from mtsp_ldp.units import Units
+from mtsp_ldp.privacy.units import Units
 
 
 class Absorption:

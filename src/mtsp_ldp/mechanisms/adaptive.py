@@ -8,10 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from mtsp_ldp.division import ExpectedVariance
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step
-from mtsp_ldp.survey import NOT_ASKED, Question, Survey
-from mtsp_ldp.units import FULL, NOTHING, Units, to_units
+from mtsp_ldp.privacy.division import ExpectedVariance
+from mtsp_ldp.privacy.survey import NOT_ASKED, Question, Survey
+from mtsp_ldp.privacy.units import FULL, NOTHING, Units, to_units
 
 
 class Rule(Protocol):

@@ -12,12 +12,12 @@ from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray
-from mtsp_ldp.division import DIVISIONS, Division
-from mtsp_ldp.registry import Registry
-from mtsp_ldp.state import State, capture, restore
-from mtsp_ldp.survey import NoiseKind, Survey
-from mtsp_ldp.units import Units
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.registry import Registry
+from mtsp_ldp.foundation.state import State, capture, restore
+from mtsp_ldp.privacy.division import DIVISIONS, Division
+from mtsp_ldp.privacy.survey import NoiseKind, Survey
+from mtsp_ldp.privacy.units import Units
 
 Initial = Literal["zero", "uniform"]
 
@@ -103,7 +103,7 @@ class Mechanism(ABC):
         return np.zeros(d) if self.setting.initial == "zero" else np.full(d, 1.0 / d)
 
     def state(self) -> State:
-        """Take all that changes from step to step, as arrays and numbers; see `mtsp_ldp.state.capture`."""
+        """Take all that changes from step to step, as arrays and numbers."""
         return capture(self, type(self).__name__)
 
     def restore(self, state: State) -> None:
@@ -124,7 +124,7 @@ class Registration:
     division: str
 
 
-REGISTRY: Registry[Registration] = Registry("mechanism", "mtsp_ldp.mechanisms")
+REGISTRY: Registry[Registration] = Registry("mechanism", "mtsp_ldp.mechanisms", "mtsp_ldp.mechanisms")
 _Class = TypeVar("_Class", bound=type[Mechanism])
 
 

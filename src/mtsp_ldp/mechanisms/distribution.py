@@ -7,7 +7,7 @@ from collections import deque
 
 from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram
 from mtsp_ldp.mechanisms.base import Setting, register
-from mtsp_ldp.units import FULL, Units
+from mtsp_ldp.privacy.units import FULL, Units
 
 
 class Distribution:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray
+from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.mechanisms.base import Mechanism, Step, register
-from mtsp_ldp.survey import Survey
+from mtsp_ldp.privacy.survey import Survey
 
 
 @register(zero="budget")

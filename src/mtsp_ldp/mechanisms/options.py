@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from mtsp_ldp.division import DIVISIONS
 from mtsp_ldp.mechanisms.base import Initial, Registration, Setting, one_of
-from mtsp_ldp.oracle import OracleKind
-from mtsp_ldp.survey import NoiseKind, Presence
+from mtsp_ldp.privacy.division import DIVISIONS
+from mtsp_ldp.privacy.oracle import OracleKind
+from mtsp_ldp.privacy.survey import NoiseKind, Presence
 
 COMMON = {
     "initial": get_args(Initial),

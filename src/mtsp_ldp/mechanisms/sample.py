@@ -7,8 +7,8 @@ reconstruction: a fixed one can flip verdicts on periodic streams.
 import numpy as np
 
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
-from mtsp_ldp.survey import NOT_ASKED, Question, Survey
-from mtsp_ldp.units import FULL, Units
+from mtsp_ldp.privacy.survey import NOT_ASKED, Question, Survey
+from mtsp_ldp.privacy.units import FULL, Units
 
 
 @register(lsp="population")

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray
-from mtsp_ldp.division import DIVISIONS
-from mtsp_ldp.ledger import PrivacyError
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.state import State, restore
+from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.base import Setting, Step
 from mtsp_ldp.mechanisms.options import check_epsilon, check_options, check_window
 from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.oracle import OracleKind
-from mtsp_ldp.state import State, restore
-from mtsp_ldp.survey import Presence, Surveyed
-from mtsp_ldp.tree import binary_tree
-from mtsp_ldp.units import FULL
+from mtsp_ldp.privacy.division import DIVISIONS
+from mtsp_ldp.privacy.ledger import PrivacyError
+from mtsp_ldp.privacy.oracle import OracleKind
+from mtsp_ldp.privacy.survey import Presence, Surveyed
+from mtsp_ldp.privacy.units import FULL
 
 
 class History(NamedTuple):

@@ -6,8 +6,8 @@ Source: LDP-IDS (Ren et al. 2022); MTSP-LDP §2.6.
 import numpy as np
 
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
-from mtsp_ldp.survey import Question, Survey
-from mtsp_ldp.units import FULL, Units
+from mtsp_ldp.privacy.survey import Question, Survey
+from mtsp_ldp.privacy.units import FULL, Units
 
 
 @register(lbu="budget", lpu="population")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.files import atomic_write
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.protocol.wire import Report, Request, fingerprint
 
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.arrays import FloatArray, IntArray
-from mtsp_ldp.division import Division
-from mtsp_ldp.files import BrokenFileError
-from mtsp_ldp.ledger import PrivacyError, ReporterLedger
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.foundation.files import BrokenFileError
+from mtsp_ldp.foundation.state import State, capture, read_state, restore, write_state
 from mtsp_ldp.mechanisms.session import Session
-from mtsp_ldp.oracle import Oracle
-from mtsp_ldp.population import Population, Reporters, answer_from, group_sizes
+from mtsp_ldp.privacy.division import Division
+from mtsp_ldp.privacy.ledger import PrivacyError, ReporterLedger
+from mtsp_ldp.privacy.oracle import Oracle
+from mtsp_ldp.privacy.population import Population, Reporters, answer_from, group_sizes
+from mtsp_ldp.privacy.survey import NOT_ASKED, Answer, Answers, Question
+from mtsp_ldp.privacy.units import Units
 from mtsp_ldp.protocol.wire import MOST_CELLS, Report, Request, WireError, fingerprint, report_size
-from mtsp_ldp.state import State, capture, read_state, restore, write_state
-from mtsp_ldp.survey import NOT_ASKED, Answer, Answers, Question
-from mtsp_ldp.units import Units
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
 """Delivers a request to each reporter, and whatever bytes come back, in any order."""

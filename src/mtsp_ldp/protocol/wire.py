@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.oracle import GRR, OUE, Oracle
-from mtsp_ldp.survey import Question
+from mtsp_ldp.privacy.oracle import GRR, OUE, Oracle
+from mtsp_ldp.privacy.survey import Question
 
 VERSION = 2
 MOST_CELLS = 2**16 - 1

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from mtsp_ldp.recommendation import Advice
+from mtsp_ldp.evaluation.recommendation import Advice
 
 
 def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:

@@ -16,10 +16,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from mtsp_ldp.files import atomic_write, read_table
+from mtsp_ldp.foundation.files import atomic_write, read_table
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import ordered, style_of
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 STYLE = Path(__file__).with_name("report.mplstyle")
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.1

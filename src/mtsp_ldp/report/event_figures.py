@@ -8,10 +8,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mtsp_ldp.evaluation.summary import with_floors
+from mtsp_ldp.evaluation.workload import EventQuery, Workload
 from mtsp_ldp.report.canvas import TWO_COLUMNS, Material, add_legend
 from mtsp_ldp.report.style import style_of
-from mtsp_ldp.report.summary import with_floors
-from mtsp_ldp.workload import EventQuery, Workload
 
 
 def events(material: Material) -> Figure:

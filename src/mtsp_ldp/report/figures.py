@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from mtsp_ldp.evaluation.summary import with_floors
 from mtsp_ldp.report.canvas import (
     ONE_COLUMN,
     TRUTH,
@@ -26,7 +27,6 @@ from mtsp_ldp.report.canvas import (
 )
 from mtsp_ldp.report.event_figures import events
 from mtsp_ldp.report.style import ordered, style_of
-from mtsp_ldp.report.summary import with_floors
 from mtsp_ldp.report.tables import PARTS
 
 _BASES = ("#E69F00", "#0072B2")

@@ -10,7 +10,7 @@ import polars as pl
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from mtsp_ldp.files import read_json
+from mtsp_ldp.foundation.files import read_json
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import errors

@@ -14,7 +14,7 @@ import polars as pl
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.canvas import Run
 from mtsp_ldp.report.style import ordered, style_of
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 RELEASES = ["raw", "simplex"]
 MEASURES = {

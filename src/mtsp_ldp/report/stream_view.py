@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from mtsp_ldp.expectation import CLOSED_FORMS, Expectation, usual_windows
+from mtsp_ldp.evaluation.expectation import CLOSED_FORMS, Expectation, usual_windows
 from mtsp_ldp.report.canvas import TRUTH
 from mtsp_ldp.report.style import style_of
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from mtsp_ldp.measures import SAME
+from mtsp_ldp.evaluation.measures import SAME
+from mtsp_ldp.evaluation.summary import with_floors
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import ordered, style_of
-from mtsp_ldp.report.summary import with_floors
 
 NOTE = (
     "Mean over repetitions; their number and 95 % intervals are in the csv. Best mechanism of a column bold, "

@@ -10,15 +10,15 @@ import polars as pl
 import yaml
 from tabulate import tabulate
 
-from mtsp_ldp.composition import CONFIG
-from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import atomic_write, read_table
-from mtsp_ldp.report.claims import Evidence, as_rows, judge
-from mtsp_ldp.report.comparison import profiles, ranking
+from mtsp_ldp.evaluation.claims import Evidence, as_rows, judge
+from mtsp_ldp.evaluation.comparison import profiles, ranking
+from mtsp_ldp.evaluation.summary import read_scores
+from mtsp_ldp.experiments.composition import CONFIG
+from mtsp_ldp.experiments.grid import Experiment
+from mtsp_ldp.foundation.files import atomic_write, read_table
 from mtsp_ldp.report.stream_view import profile
-from mtsp_ldp.report.summary import read_scores
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 FACTORS = [round(10 ** (step / 10), 4) for step in range(31)]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mtsp_ldp.ledger import PrivacyError
+from mtsp_ldp.privacy.ledger import PrivacyError
 
 Config = Mapping[str, Any]
 
@@ -50,6 +50,6 @@ def _told(name: str, words: Sequence[str]) -> Config:
     if any(word.startswith("{") for word in words):
         return {key: value for word in words for key, value in json.loads(word).items()}
 
-    from mtsp_ldp.composition import composed  # with Hydra
+    from mtsp_ldp.experiments.composition import composed  # with Hydra
 
     return composed(name, words)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.files import atomic_write
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.stages.entry import Config, stage
 
 

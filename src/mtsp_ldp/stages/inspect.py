@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 from tabulate import tabulate
 
 from mtsp_ldp.datasets.base import fate
-from mtsp_ldp.expectation import Expectation
-from mtsp_ldp.files import atomic_write
+from mtsp_ldp.evaluation.expectation import Expectation
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.page import inlined, read_facts, render
 from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import polars as pl
 
-from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import read_table
+from mtsp_ldp.experiments.grid import Experiment
+from mtsp_ldp.foundation.files import read_table
 from mtsp_ldp.report.canvas import Material, Run, read_run
 from mtsp_ldp.report.figures import draw
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 
 @stage

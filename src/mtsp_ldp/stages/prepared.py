@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mtsp_ldp.files import digest_text
+from mtsp_ldp.foundation.files import digest_text
 from mtsp_ldp.stages.entry import Config
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 
 def made_of(dataset: Mapping[str, Any]) -> str:

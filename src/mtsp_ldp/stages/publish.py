@@ -4,17 +4,17 @@ from pathlib import Path
 
 import polars as pl
 
-from mtsp_ldp.experiment import Experiment, regenerate
-from mtsp_ldp.files import atomic_write, read_table
-from mtsp_ldp.provenance import config_digest
+from mtsp_ldp.evaluation.runs import versions
+from mtsp_ldp.experiments.grid import Experiment, regenerate
+from mtsp_ldp.experiments.provenance import config_digest
+from mtsp_ldp.foundation.files import atomic_write, read_table
 from mtsp_ldp.report.canvas import read_run
 from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
 from mtsp_ldp.report.payload import View, payload
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import NOTE
-from mtsp_ldp.runs import versions
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stream import Stream
+from mtsp_ldp.streams.stream import Stream
 
 
 @stage

@@ -7,10 +7,10 @@ import polars as pl
 from tabulate import tabulate
 from tqdm import tqdm
 
-from mtsp_ldp.catalog import mechanism_options
-from mtsp_ldp.expectation import usual_windows
-from mtsp_ldp.files import atomic_write
-from mtsp_ldp.recommendation import Advice, advise
+from mtsp_ldp.evaluation.expectation import usual_windows
+from mtsp_ldp.evaluation.recommendation import Advice, advise
+from mtsp_ldp.experiments.catalog import mechanism_options
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.stages.entry import Config, stage

@@ -4,8 +4,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from mtsp_ldp.files import digest_file, digest_text
-from mtsp_ldp.runs import ANY, run_cell, write_cell
+from mtsp_ldp.evaluation.runs import ANY, run_cell, write_cell
+from mtsp_ldp.foundation.files import digest_file, digest_text
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stages.prepared import path_of, prepared
 

@@ -5,11 +5,11 @@ Growth and grouping come with a figure.
 
 from pathlib import Path
 
-from mtsp_ldp.files import atomic_write
+from mtsp_ldp.experiments.studies import STUDIES
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.study_figures import FIGURES, as_markdown_tables
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.studies import STUDIES
 
 
 @stage

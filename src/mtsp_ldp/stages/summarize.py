@@ -5,9 +5,9 @@ Writes ``data/summaries/<experiment>.parquet`` and ``<experiment>.ratios.parquet
 
 from pathlib import Path
 
-from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import atomic_write
-from mtsp_ldp.report.summary import read_scores, summarize, variant_ratios
+from mtsp_ldp.evaluation.summary import read_scores, summarize, variant_ratios
+from mtsp_ldp.experiments.grid import Experiment
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.stages.entry import Config, stage
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
-from mtsp_ldp.experiment import Experiment
-from mtsp_ldp.files import atomic_write, read_table
+from mtsp_ldp.experiments.grid import Experiment
+from mtsp_ldp.foundation.files import atomic_write, read_table
 from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.report.tables import ablation_blocks, blocks, errors, query_blocks
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown

@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray, IntArray
-from mtsp_ldp.survey import Answer, NoiseKind, Question
-from mtsp_ldp.tree import BinaryTree
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.foundation.tree import BinaryTree
+from mtsp_ldp.privacy.survey import Answer, NoiseKind, Question
 
 _LEAST_VARIANCE = 1e-30
 Structure = Literal["full", "intermediate", "fused"]

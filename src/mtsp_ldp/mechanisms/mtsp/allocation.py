@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mtsp_ldp.mechanisms.absorption import Absorption
 from mtsp_ldp.mechanisms.adaptive import LdpIdsRule, smallest_share
 from mtsp_ldp.mechanisms.distribution import Distribution
-from mtsp_ldp.units import FULL, Units, to_units
+from mtsp_ldp.privacy.units import FULL, Units, to_units
 
 
 def optimal_allocation(

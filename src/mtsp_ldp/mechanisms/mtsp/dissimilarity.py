@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray
-from mtsp_ldp.tree import binary_tree
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.tree import binary_tree
 
 
 def dissimilarity(

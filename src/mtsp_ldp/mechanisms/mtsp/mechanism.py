@@ -6,17 +6,17 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray
-from mtsp_ldp.division import ExpectedVariance
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.projection import refine
+from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.adaptive import half_step
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, one_of, register
 from mtsp_ldp.mechanisms.mtsp.adaptive_tree import Structure, assemble, prune
 from mtsp_ldp.mechanisms.mtsp.allocation import AllocationKind, make_allocation
 from mtsp_ldp.mechanisms.mtsp.dissimilarity import dissimilarity
 from mtsp_ldp.mechanisms.mtsp.smoothing import Grouping, NodeGroups, Smoothing
-from mtsp_ldp.postprocess import refine
-from mtsp_ldp.survey import NOT_ASKED, Survey
-from mtsp_ldp.tree import binary_tree
+from mtsp_ldp.privacy.division import ExpectedVariance
+from mtsp_ldp.privacy.survey import NOT_ASKED, Survey
 
 Threshold = Literal["publication", "score"]
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from mtsp_ldp.arrays import FloatArray
+from mtsp_ldp.foundation.arrays import FloatArray
 
 Grouping = Literal["none", "variance", "predictive"]
 Smoothing = Literal["mean", "median", "inverse_variance"]

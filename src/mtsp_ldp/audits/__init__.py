@@ -1,0 +1,1 @@
+"""Audits: everything that doubts the guarantee. It believes neither ledgers nor mechanisms."""

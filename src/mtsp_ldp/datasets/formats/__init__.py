@@ -1,0 +1,1 @@
+"""One file a raw format; each registers its name."""

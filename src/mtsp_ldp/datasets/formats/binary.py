@@ -1,0 +1,70 @@
+"""The synthetic binary streams of LDP-IDS (Ren et al. 2022): LNS, Sin and Log. Exchangeable users, d = 2."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.seeds import generators
+from mtsp_ldp.streams.stream import Stream
+
+
+@register("lns", "sin", "log")
+@dataclass(frozen=True, kw_only=True)
+class Binary(Dataset):
+    """Cell 1 holds the share p_t of a fixed number of users.
+
+    Attributes
+    ----------
+    curve
+        ``lns``: a Gaussian walk reflected at 0 and 1; ``sin``; ``log``.
+    users, length
+        N and T.
+    path
+        Which of the walk's paths; without meaning for the others.
+    """
+
+    curve: str
+    users: int = 200_000
+    length: int = 800
+    path: int = 0
+
+    @property
+    def slots(self) -> int | None:
+        """T."""
+        return self.length
+
+    def shares(self) -> FloatArray:
+        """p_t, ``(T,)``."""
+        steps = np.arange(self.length, dtype=np.float64)
+        if self.curve == "sin":
+            return 0.05 * np.sin(0.01 * steps) + 0.075
+        if self.curve == "log":
+            return 0.25 / (1.0 + np.exp(-0.01 * steps))
+        if self.curve != "lns":
+            raise ValueError(f"dataset {self.name!r}: curve={self.curve!r}: one of lns, sin, log")
+        moves, _ = generators("lns", self.path)
+        walk = 0.05 + np.cumsum(np.r_[0.0, moves.normal(0.0, 0.0025, self.length - 1)])
+        # a walk reflected at 0 and 1 is the free walk folded onto [0, 1]
+        folded: FloatArray = 1.0 - np.abs(np.mod(walk, 2.0) - 1.0)
+        return folded
+
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
+        """Nothing to bring: prepare makes the stream."""
+        return {"source": "made by prepare", "files": []}
+
+    def prepare(self, folder: Path) -> Stream:
+        """Counts are N p, rounded."""
+        ones = np.rint(self.users * self.shares()).astype(np.int64)
+        facts = {
+            "dataset": self.name,
+            "title": self.title,
+            "replicate": self.replicate,
+            "cells": [{"name": "0"}, {"name": "1"}],
+            "rows_by_reason": {},
+        }
+        return Stream.from_counts(np.column_stack([self.users - ones, ones]), self.users, facts=facts)

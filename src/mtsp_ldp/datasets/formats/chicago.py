@@ -1,0 +1,49 @@
+"""Chicago's taxi trips, from the city's portal: community areas by the quarter of an hour."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, ClassVar
+
+import polars as pl
+
+from mtsp_ldp.datasets.base import register
+from mtsp_ldp.datasets.ingest.delimited import delimited
+from mtsp_ldp.datasets.ingest.domain import Domain, Labels
+from mtsp_ldp.datasets.ingest.timestamps import written
+from mtsp_ldp.datasets.ingest.traces import Traces
+
+AREAS = 77
+
+
+@register("chicago")
+@dataclass(frozen=True, kw_only=True)
+class Chicago(Traces):
+    """Two records a trip: where it started and where it ended, on local clocks.
+
+    An empty area lies outside the city and is dropped as ``outside``. The areas are numbered by the city,
+    side by side, and keep that order.
+    """
+
+    members: ClassVar[tuple[str, ...]] = ("*.csv",)
+
+    def domain(self, files: list[Path]) -> Domain:
+        """The 77 community areas."""
+        return Labels([str(area) for area in range(1, AREAS + 1)])
+
+    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Pickups and dropoffs."""
+        ends = [
+            ("Trip Start Timestamp", "Pickup Community Area"),
+            ("Trip End Timestamp", "Dropoff Community Area"),
+        ]
+        wanted = ["Taxi ID", *(column for end in ends for column in end)]
+        for rows in delimited(file, None, name=name, wanted=wanted, quote='"'):
+            for time, area in ends:
+                ride = rows.select(
+                    user="Taxi ID",
+                    time=written(pl.col(time), "%m/%d/%Y %I:%M:%S %p", self.time_zone),
+                    label=area,
+                )
+                outside = pl.col("label").is_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
+                yield ride.with_columns(reason=pl.when(outside).then(pl.lit("outside")))

@@ -1,0 +1,49 @@
+"""Foursquare check-ins of New York and Tokyo (TSMC2014), with the venue's place in every row."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, ClassVar
+
+import polars as pl
+
+from mtsp_ldp.datasets.base import register
+from mtsp_ldp.datasets.ingest.delimited import delimited
+from mtsp_ldp.datasets.ingest.timestamps import written
+from mtsp_ldp.datasets.ingest.traces import Traces, number
+
+WRITTEN = "%a %b %d %H:%M:%S +0000 %Y"
+_COLUMNS = ["user", "venue", "category_id", "category", "lat", "lon", "offset", "time"]
+
+
+@register("foursquare")
+@dataclass(frozen=True, kw_only=True)
+class Foursquare(Traces):
+    """Tab-separated, ISO 8859-1; times in UTC. One archive holds both cities.
+
+    Attributes
+    ----------
+    city
+        ``NYC`` or ``TKY``.
+    """
+
+    members: ClassVar[tuple[str, ...]] = ("dataset_TSMC2014_NYC.txt", "dataset_TSMC2014_TKY.txt")
+
+    city: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.city not in ("NYC", "TKY"):
+            raise ValueError(f"dataset {self.name!r}: city={self.city!r}: NYC or TKY")
+
+    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Every line of the city's file."""
+        if not name.endswith(f"_{self.city}.txt"):
+            return
+        for rows in delimited(file, _COLUMNS, name=name, separator="\t", encoding="iso-8859-1"):
+            yield rows.select(
+                pl.col("user").cast(pl.Int64, strict=False),
+                time=written(pl.col("time"), WRITTEN, "UTC"),
+                x=number("lon"),
+                y=number("lat"),
+                reason=pl.lit(None, pl.String),
+            )

@@ -1,0 +1,34 @@
+"""GeoLife: GPS trajectories of 182 people, a folder each. Too few for LDP; it is here for its format."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import IO, ClassVar
+
+import polars as pl
+
+from mtsp_ldp.datasets.base import register
+from mtsp_ldp.datasets.ingest.delimited import delimited
+from mtsp_ldp.datasets.ingest.timestamps import written
+from mtsp_ldp.datasets.ingest.traces import Traces, number
+
+
+@register("geolife")
+@dataclass(frozen=True, kw_only=True)
+class GeoLife(Traces):
+    """``Data/<user>/Trajectory/*.plt``: six lines, then ``lat,lon,0,altitude,days,date,time``, GMT."""
+
+    members: ClassVar[tuple[str, ...]] = ("*.plt",)
+
+    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Every line after the header; the user is the folder."""
+        columns = ["lat", "lon", "zero", "altitude", "days", "date", "time"]
+        user = PurePath(name).parts[-3] if len(PurePath(name).parts) > 2 else None
+        for rows in delimited(file, columns, name=name, skip=6):
+            yield rows.select(
+                user=pl.lit(user, pl.String),
+                time=written(pl.col("date") + " " + pl.col("time"), "%Y-%m-%d %H:%M:%S", "UTC"),
+                x=number("lon"),
+                y=number("lat"),
+                reason=pl.lit(None, pl.String),
+            )

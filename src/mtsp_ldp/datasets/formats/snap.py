@@ -1,0 +1,33 @@
+"""Check-ins of Gowalla and Brightkite, as the SNAP collection publishes them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, ClassVar
+
+import polars as pl
+
+from mtsp_ldp.datasets.base import register
+from mtsp_ldp.datasets.ingest.delimited import delimited
+from mtsp_ldp.datasets.ingest.timestamps import written
+from mtsp_ldp.datasets.ingest.traces import Traces, number
+
+
+@register("snap")
+@dataclass(frozen=True, kw_only=True)
+class Snap(Traces):
+    """Tab-separated ``user, time, lat, lon, place``; times end in Z; no place is (0, 0) with an empty id."""
+
+    members: ClassVar[tuple[str, ...]] = ("*_totalCheckins.txt",)
+
+    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Every line; (0, 0) is no place."""
+        for text in delimited(file, ["user", "time", "lat", "lon", "place"], name=name, separator="\t"):
+            rows = text.with_columns(x=number("lon"), y=number("lat"))
+            nowhere = (pl.col("x") == 0) & (pl.col("y") == 0)
+            yield rows.select(
+                pl.col("user").cast(pl.Int64, strict=False),
+                "x",
+                "y",
+                time=written(pl.col("time"), "%Y-%m-%dT%H:%M:%SZ", "UTC"),
+                reason=pl.when(nowhere).then(pl.lit("no_place")),
+            )

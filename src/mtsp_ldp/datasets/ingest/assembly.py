@@ -1,0 +1,261 @@
+"""From located records in any order to the rows of a stream, every dropped one counted by its reason.
+
+Records go to disk twice, once in runs by user and once in runs by time, so that memory holds a few million of
+them whatever their number; the same records in another order or other batches give the same rows.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mtsp_ldp.datasets.ingest.domain import Domain
+from mtsp_ldp.datasets.ingest.external_sort import Spool
+from mtsp_ldp.datasets.ingest.slots import Slots
+
+_NO_YEAR = 253_402_300_800_000_000  # the year 10000 in microseconds
+_READ = ("user", "time", "x", "y", "label")
+WITHIN_SLOT = ("last", "first", "most")
+MOST_COUNTS = 1 << 28
+"""Of users by slot and cell: two gigabytes of them."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is kept.
+
+    Attributes
+    ----------
+    within_slot
+        Which of a user's records in one slot counts: the last, the first, or the last of the cell with the
+        most records.
+    hold
+        Slots that a position holds, its own included.
+    minimum_reports
+        Records that a user must have in the window.
+    """
+
+    within_slot: str = "last"
+    hold: int = 1
+    minimum_reports: int = 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a panel, sorted by (t, user), and what became of the records.
+
+    Attributes
+    ----------
+    t, user, cell
+        int32, uint32, uint16, ``(rows,)``; users are numbered from 0 in the order of their labels.
+    length
+        T.
+    start
+        Of slot 0, in microseconds on the clock of the slots.
+    records
+        How many there were.
+    reasons
+        What became of them; sums to ``records``. "kept" are those that stand in the stream.
+    """
+
+    t: npt.NDArray[np.int32]
+    user: npt.NDArray[np.uint32]
+    cell: npt.NDArray[np.uint16]
+    length: int
+    start: int
+    records: int
+    reasons: dict[str, int]
+
+
+class _Labels:
+    """Numbers for users in the order in which they turn up; their labels are forgotten with the spool."""
+
+    def __init__(self) -> None:
+        self._known: pl.DataFrame | None = None
+
+    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        new = frame.select("user").unique(maintain_order=True)
+        if self._known is not None:
+            new = new.join(self._known, on="user", how="anti", maintain_order="left")
+        start = 0 if self._known is None else self._known.height
+        new = new.with_columns(number=start + pl.int_range(new.height, dtype=pl.UInt32))
+        self._known = new if self._known is None else pl.concat([self._known, new])
+        return frame.join(self._known, on="user", how="left").drop("user").rename({"number": "user"})
+
+    def ranks(self, seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
+        """Of each number, its place among the seen ones in the order of their labels."""
+        assert self._known is not None
+        order = self._known.sort("user")["number"].to_numpy()
+        ranks = np.zeros(seen.size, dtype=np.uint32)
+        ranks[order] = np.cumsum(seen[order]) - seen[order]
+        return ranks
+
+
+def assemble(
+    records: Iterable[pl.DataFrame], domain: Domain, slots: Slots, rules: Rules, scratch: Path
+) -> Rows:
+    """The rows of a stream.
+
+    Parameters
+    ----------
+    records
+        Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` or ``label``, and
+        ``reason`` (null unless the reader refuses the record).
+    domain, slots, rules
+        Where, when and which.
+    scratch
+        A folder that does not exist yet; the caller removes it.
+
+    Raises
+    ------
+    ValueError
+        If no record is kept, with the reasons.
+    """
+    reasons: Counter[str] = Counter()
+    refused: list[pl.DataFrame] = []
+    by_user, labels, first, total = Spool(scratch / "user", "user"), _Labels(), [], 0
+    for frame in records:
+        placed = _placed(frame, domain)
+        total += frame.height
+        reasons.update({reason: n for reason, n in placed["reason"].value_counts().iter_rows() if reason})
+        refused = [_least([*refused, placed.filter(pl.col("reason").is_not_null())])]
+        good = placed.filter(pl.col("reason").is_null()).select("user", "time", "cell")
+        by_user.add(labels.numbered(good))
+        first += good.select(pl.col("time").min()).drop_nulls()["time"].to_list()
+    start = slots.start(min(first, default=0))
+    by_time = Spool(scratch / "time", "t")
+    seen = np.zeros(by_user.counts.size, dtype=np.bool_)
+    last = -1
+    for frame in by_user.ranges():
+        settled = _settled(frame, slots, start, rules, reasons)
+        if settled.height:
+            seen[settled["user"].to_numpy()] = True
+            last = max(last, int(settled["t"].max()))  # type: ignore[arg-type]
+            by_time.add(_held(settled, rules.hold, slots.length))
+    if last < 0:
+        why = _told(reasons, _shown(refused))
+        raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
+    if start >= _NO_YEAR:
+        begin = np.datetime64(start, "us").astype("datetime64[D]")
+        raise ValueError(f"the first record is of {begin}: the reading of times (time_format) is wrong")
+    length = slots.length or last + 1
+    if length * domain.d > MOST_COUNTS:
+        begin = np.datetime64(start, "us").astype("datetime64[s]")
+        raise ValueError(
+            f"T = {length:,} slots of {domain.d} cells from {begin} on are too many: set origin, length, "
+            "slot_minutes or how times are read"
+        )
+    if sum(reasons.values()) != total:
+        raise RuntimeError(f"{total:,} records, and {_told(reasons, {})}: some were lost")
+    rows = _gathered(by_time, labels.ranks(seen), length)
+    told = {reason: number for reason, number in sorted(reasons.items()) if number}
+    return Rows(*rows, length, start, total, told)
+
+
+def _told(reasons: Mapping[str, int], examples: Mapping[str, str]) -> str:
+    told = [
+        f"{reason} {number:,}{examples.get(reason, '')}"
+        for reason, number in sorted(reasons.items())
+        if number
+    ]
+    return ", ".join(told) or "there is none"
+
+
+def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
+    """One record of each reason, the same whatever the order of the records."""
+    names = ["reason", *(name for name in _READ if name in refused[0].columns)]
+    few = pl.col("user").eq_missing(pl.col("user").min().over("reason"))
+    each = pl.concat([frame.select(names) for frame in refused]).filter(few)
+    return each.sort(names).unique("reason", keep="first")
+
+
+def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
+    """Of each reason a record as it was read; None is what could not be."""
+    clock = pl.col("time").cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S")
+    return {
+        row.pop("reason"): f" (as {', '.join(f'{name} {value}' for name, value in row.items())})"
+        for frame in refused
+        for row in frame.with_columns(clock).to_dicts()
+    }
+
+
+def _placed(frame: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+    """With cells and, in ``reason``, why a record has none."""
+    place = [name for name in ("x", "y", "label") if name in frame.columns]
+    unread = pl.any_horizontal(pl.col("user", "time", *place).is_null())
+    if "x" in place:
+        unread |= ~pl.all_horizontal(pl.col("x", "y").is_finite().fill_null(value=False))
+    numbered = domain.numbered(frame)
+    return numbered.with_columns(
+        reason=pl.coalesce(
+            "reason", pl.when(unread).then(pl.lit("unparsable")), pl.col("misplaced").cast(pl.String)
+        )
+    )
+
+
+def _settled(
+    frame: pl.DataFrame, slots: Slots, start: int, rules: Rules, reasons: Counter[str]
+) -> pl.DataFrame:
+    """One row a user and slot: ``user``, ``t`` and ``cell``, by user and slot."""
+    timed = frame.with_columns(t=slots.number(start))
+    end = slots.length or 1 << 31
+    reasons["before_window"] += int((timed["t"] < 0).sum())
+    reasons["after_window"] += int((timed["t"] >= end).sum())
+    kept = timed.filter(pl.col("t").is_between(0, end - 1)).sort("user", "time", "cell")
+    steps = (
+        ("duplicate", ~_changes("user", "time", "cell")),
+        ("under_minimum", pl.len().over("user") < rules.minimum_reports),
+        ("superseded_in_slot", ~_chosen(rules.within_slot)),
+    )
+    for reason, dropped in steps:
+        left = kept.filter(~dropped)
+        reasons[reason] += kept.height - left.height
+        kept = left
+    reasons["kept"] += kept.height
+    return kept.select("user", pl.col("t").cast(pl.Int32), "cell")
+
+
+def _changes(*columns: str, step: int = 1) -> pl.Expr:
+    """Whether a row differs from the one before it (``step`` = 1) or after it (-1)."""
+    return pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(step)) for name in columns)
+
+
+def _chosen(rule: str) -> pl.Expr:
+    if rule == "first":
+        return _changes("user", "t")
+    if rule == "last":
+        return _changes("user", "t", step=-1)
+    visits = pl.len().over("user", "t", "cell")
+    latest = pl.col("time").max().over("user", "t", "cell")
+    best = pl.struct(visits.alias("n"), latest.alias("z"), "cell").rank("dense", descending=True)
+    mine = best.over("user", "t") == 1
+    return mine & (pl.int_range(pl.len()).over("user", "t", "cell") == visits - 1)
+
+
+def _held(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
+    """Each position in its own slot and the next ``hold`` - 1, until the user's next one."""
+    if hold == 1:
+        return settled
+    following = pl.when(pl.col("user") == pl.col("user").shift(-1)).then(pl.col("t").shift(-1))
+    until = pl.min_horizontal(pl.col("t") + hold, following, pl.lit(length, dtype=pl.Int32))
+    return settled.with_columns(t=pl.int_ranges("t", until, dtype=pl.Int32)).explode("t")
+
+
+def _gathered(
+    by_time: Spool, ranks: npt.NDArray[np.uint32], length: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.uint16]]:
+    total = int(by_time.counts[:length].sum())
+    t, user = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.uint32)
+    cell = np.empty(total, dtype=np.uint16)
+    place = 0
+    for frame in by_time.ranges():
+        rows = frame.filter(pl.col("t") < length)
+        rows = rows.with_columns(user=pl.Series(ranks).gather(rows["user"])).sort("t", "user")
+        here = slice(place, place + rows.height)
+        t[here], user[here], cell[here] = (rows[name].to_numpy() for name in ("t", "user", "cell"))
+        place += rows.height
+    return t, user, cell

@@ -1,0 +1,126 @@
+"""The public list of cells: squares of a box, or labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from mtsp_ldp.foundation.grid import hilbert_grid
+
+
+class Domain(Protocol):
+    """Numbers places; the order of cells is the order of the tree's leaves."""
+
+    @property
+    def d(self) -> int:
+        """Number of cells."""
+
+    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with ``cell`` (null where none) and ``misplaced``: why, or null."""
+
+    def cells(self) -> list[dict[str, Any]]:
+        """What is known of each cell, for people and maps."""
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A box cut into ``side`` × ``side`` rectangles, numbered along a Hilbert curve.
+
+    Attributes
+    ----------
+    box
+        West, south, east, north, in the units of the data's x and y; the border belongs to it.
+    side
+        Squares a side.
+    world
+        Bounds beyond which a coordinate means nothing.
+    """
+
+    box: tuple[float, float, float, float]
+    side: int
+    world: tuple[float, float, float, float]
+
+    @property
+    def d(self) -> int:
+        """Number of cells."""
+        return self.side**2
+
+    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Cells of ``x`` and ``y``."""
+        west, south, east, north = self.box
+        columns = [self._step("x", west, east), self._step("y", south, north)]
+        numbers = pl.Series(hilbert_grid(self.side).ravel(), dtype=pl.UInt16)
+        placed = frame.with_columns(
+            misplaced=pl.when(~_inside(self.world))
+            .then(pl.lit("out_of_range"))
+            .when(~_inside(self.box))
+            .then(pl.lit("out_of_box")),
+        ).with_columns(
+            square=pl.when(pl.col("misplaced").is_null()).then(columns[0] * self.side + columns[1])
+        )
+        return placed.with_columns(
+            cell=pl.Series(numbers).gather(placed["square"].fill_null(0)),
+        ).with_columns(cell=pl.when(pl.col("square").is_not_null()).then("cell"))
+
+    def _step(self, axis: str, low: float, high: float) -> pl.Expr:
+        step = ((pl.col(axis) - low) / (high - low) * self.side).floor()
+        return pl.min_horizontal(step, pl.lit(self.side - 1)).cast(pl.Int64, strict=False)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Name and middle of each square."""
+        west, south, east, north = self.box
+        numbers = hilbert_grid(self.side)
+        across, up = np.unravel_index(np.argsort(numbers, axis=None), numbers.shape)
+        return [
+            {
+                "name": f"({i}, {j})",
+                "x": round(west + (i + 0.5) / self.side * (east - west), 6),
+                "y": round(south + (j + 0.5) / self.side * (north - south), 6),
+            }
+            for i, j in zip(across.tolist(), up.tolist(), strict=True)
+        ]
+
+
+def _inside(bounds: tuple[float, float, float, float]) -> pl.Expr:
+    west, south, east, north = bounds
+    return pl.col("x").is_between(west, east) & pl.col("y").is_between(south, north)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Named cells, in the order of the tree.
+
+    Attributes
+    ----------
+    names
+        Each once.
+    places
+        x and y of each, where they are known.
+    """
+
+    names: Sequence[str]
+    places: Sequence[tuple[float, float]] = ()
+
+    @property
+    def d(self) -> int:
+        """Number of cells."""
+        return len(self.names)
+
+    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Cells of ``label``."""
+        table = pl.DataFrame({"label": list(self.names)}).with_columns(
+            cell=pl.int_range(self.d, dtype=pl.UInt16)
+        )
+        placed = frame.join(table, on="label", how="left", maintain_order="left")
+        return placed.with_columns(misplaced=pl.when(pl.col("cell").is_null()).then(pl.lit("out_of_range")))
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Name of each cell, and its place."""
+        if not self.places:
+            return [{"name": name} for name in self.names]
+        return [
+            {"name": name, "x": round(x, 6), "y": round(y, 6)}
+            for name, (x, y) in zip(self.names, self.places, strict=True)
+        ]

@@ -1,0 +1,225 @@
+"""Data sets of published traces: what all raw formats have in common. A format only reads its records."""
+
+import json
+import os
+import tempfile
+import zlib
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from gzip import BadGzipFile
+from pathlib import Path
+from typing import IO, Any, ClassVar
+from zipfile import BadZipFile
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from mtsp_ldp.datasets.base import Dataset
+from mtsp_ldp.datasets.ingest.archive import opened
+from mtsp_ldp.datasets.ingest.assembly import WITHIN_SLOT, Rows, Rules, assemble
+from mtsp_ldp.datasets.ingest.delimited import gathered
+from mtsp_ldp.datasets.ingest.domain import Domain, Squares
+from mtsp_ldp.datasets.ingest.retrieval import bring, clear, local_files, loose_files, require_files
+from mtsp_ldp.datasets.ingest.slots import DAY, Slots
+from mtsp_ldp.datasets.ingest.timestamps import iso
+from mtsp_ldp.datasets.source import Permission, Source
+from mtsp_ldp.foundation.files import digest_text
+from mtsp_ldp.streams.stream import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traces(Dataset):
+    """Records of who was where when, cut into cells and slots.
+
+    Attributes
+    ----------
+    source
+        Where the raw files are; see `mtsp_ldp.datasets.source.Source`.
+    box
+        West, south, east, north.
+    grid
+        Squares a side of the box.
+    slot_minutes
+        Length of a slot; whole days are calendar days.
+    time_zone
+        Of times without an offset, and of the days.
+    origin
+        Start of slot 0: ``first`` for the first record in the box, an ISO time, or seconds since 1970.
+    length
+        T; None for the slot of the last record.
+    within_slot
+        ``last``, ``first`` or ``most``: which of a user's records in a slot counts.
+    hold
+        Slots that a position holds, its own included.
+    minimum_reports
+        Records in the window that a user must have.
+    """
+
+    members: ClassVar[tuple[str, ...]]
+    """Patterns of the files that are read."""
+    world: ClassVar[tuple[float, float, float, float]] = (-180.0, -90.0, 180.0, 90.0)
+    """Bounds of a coordinate that means anything."""
+
+    source: Mapping[str, Any]
+    box: Sequence[float] = ()
+    grid: int = 16
+    slot_minutes: int = 60
+    time_zone: str = "UTC"
+    origin: str | int = "first"
+    length: int | None = None
+    within_slot: str = "last"
+    hold: int = 1
+    minimum_reports: int = 1
+
+    def __post_init__(self) -> None:
+        label, _ = f"dataset {self.name!r}", self.published
+        for key in ("grid", "slot_minutes", "hold", "minimum_reports"):
+            _whole(getattr(self, key), f"{label}: {key}")
+        if self.length is not None:
+            _whole(self.length, f"{label}: length")
+        if self.grid > 256:
+            raise ValueError(f"{label}: grid={self.grid}: at most 256 squares a side")
+        if self.within_slot not in WITHIN_SLOT:
+            raise ValueError(f"{label}: within_slot={self.within_slot!r}: one of {', '.join(WITHIN_SLOT)}")
+        self._check_box(label)
+        try:
+            ZoneInfo(self.time_zone)
+        except (ValueError, KeyError, OSError):
+            raise ValueError(f"{label}: time_zone={self.time_zone!r}: a name as Europe/Lisbon") from None
+        if self.origin != "first" and self._origin() is None:
+            raise ValueError(f"{label}: origin={self.origin!r}: first, an ISO time, or seconds since 1970")
+
+    def _check_box(self, label: str) -> None:
+        box = list(self.box)
+        numbers = all(isinstance(edge, int | float) for edge in box)
+        if box and not (len(box) == 4 and numbers and box[0] < box[2] and box[1] < box[3]):
+            raise ValueError(f"{label}: box={box}: [west, south, east, north], west < east and south < north")
+
+    @cached_property
+    def published(self) -> Source:
+        """What is published, and where."""
+        return Source.of(self.source, f"dataset {self.name!r}")
+
+    @property
+    def slots(self) -> int | None:
+        """T, where the config fixes it."""
+        return self.length
+
+    @abstractmethod
+    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """The records of one raw file.
+
+        Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` (or ``label``) and
+        ``reason`` (why the format itself refuses a record, or null); nulls where a field cannot be read.
+        """
+
+    def domain(self, files: list[Path]) -> Domain:
+        """The cells; squares of the box unless a format knows better."""
+        if not self.box:
+            raise ValueError(f"dataset {self.name!r}: box: [west, south, east, north] is missing")
+        west, south, east, north = map(float, self.box)
+        return Squares((west, south, east, north), self.grid, self.world)
+
+    def require(self, folder: Path, permission: Permission) -> None:
+        """Raise SourceError if raw files are missing and may not be downloaded."""
+        require_files(self.published, self.raw_name, self.members, folder, permission)
+
+    def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
+        """Name, size and time of raw files that the user brought and may change."""
+        return loose_files(self.published, self.raw_name, self.members, folder)
+
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
+        """Find the raw files on this machine, or download them."""
+        return bring(self.published, self.raw_name, self.members, folder, permission)
+
+    def prepare(self, folder: Path) -> Stream:
+        """The stream; every record is in it or counted by reason."""
+        files = local_files(self.published, self.members, folder)
+        if not files:
+            raise ValueError(
+                f"{self.name}: no file like {', '.join(self.members)} in {folder}; fetch comes first"
+            )
+        domain = self.domain(files)
+        with self._scratch(folder) as scratch:
+            try:
+                rows = assemble(gathered(self._records(files)), domain, self._slots(), self._rules(), scratch)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: {error}") from None
+        facts = self._facts(rows, domain, folder)
+        return Stream.from_panel(rows.t, rows.user, rows.cell, domain.d, length=rows.length, facts=facts)
+
+    @contextmanager
+    def _scratch(self, folder: Path) -> Iterator[Path]:
+        """Room for the spools: beside the raw files, which other data sets may share, or in TMPDIR."""
+        place = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
+        for left in place.glob(f".spool-{self.name}-*"):
+            clear(left)  # of a process that was killed
+        scratch = Path(tempfile.mkdtemp(prefix=f".spool-{self.name}-", dir=place))
+        try:
+            yield scratch
+        finally:
+            clear(scratch)
+
+    def _records(self, files: list[Path]) -> Iterator[pl.DataFrame]:
+        for path in files:
+            try:
+                for name, file in opened(path, self.members):
+                    yield from self.records(name, file)
+            except (pl.exceptions.PolarsError, BadZipFile, BadGzipFile, EOFError, zlib.error) as error:
+                told = " ".join(str(error).split())
+                raise ValueError(f"{path.name}: not a whole file of its kind ({told})") from None
+
+    def _origin(self) -> int | None:
+        if isinstance(self.origin, int):
+            return self.origin * 1_000_000
+        return pl.select(iso(pl.lit(str(self.origin)), self.time_zone)).item()  # type: ignore[no-any-return]
+
+    def _slots(self) -> Slots:
+        origin = None if self.origin == "first" else self._origin()
+        return Slots(self.slot_minutes, self.time_zone, origin, self.length)
+
+    def _rules(self) -> Rules:
+        return Rules(self.within_slot, self.hold, self.minimum_reports)
+
+    def _facts(self, rows: Rows, domain: Domain, folder: Path) -> dict[str, Any]:
+        zone = ZoneInfo("UTC" if self.slot_minutes % DAY == 0 else self.time_zone)
+        origin = datetime.fromtimestamp(rows.start / 1e6, UTC).astimezone(zone).replace(tzinfo=None)
+        receipt = (folder / "receipt.json").read_bytes() if (folder / "receipt.json").exists() else b""
+        return {
+            "dataset": self.name,
+            "title": self.title,
+            "replicate": self.replicate,
+            "slot_minutes": self.slot_minutes,
+            "origin": origin.isoformat(sep=" "),
+            "time_zone": self.time_zone,
+            "hold": self.hold,
+            "within_slot": self.within_slot,
+            "grid": self.grid if isinstance(domain, Squares) else None,
+            "box": list(self.box) if isinstance(domain, Squares) else None,
+            "cells": domain.cells(),
+            "rows": rows.records,
+            "rows_by_reason": rows.reasons,
+            "raw_sha256": _raw_digest(receipt),
+        }
+
+
+def _raw_digest(receipt: bytes) -> str | None:
+    """One digest of what the receipt says the raw files are."""
+    if not receipt:
+        return None
+    files = json.loads(receipt)["files"]
+    return digest_text("\n".join(f"{file['file']} {file['sha256']}" for file in files))
+
+
+def _whole(value: Any, label: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{label}={value!r}: a whole number, at least 1")
+
+
+def number(column: str) -> pl.Expr:
+    """A column of text as numbers; null where it holds none."""
+    return pl.col(column).str.strip_chars().cast(pl.Float64, strict=False)

@@ -1,0 +1,245 @@
+"""Which mechanism to use on a prepared stream, at which ε and w: expected errors against the floors.
+
+Of releases as they are (raw), and projected on the simplex, which costs no privacy. Closed forms where there
+are some, a short seeded simulation elsewhere, on the same timestamps. Nothing that loses to publishing
+nothing is ever recommended, and no mechanism is tuned: each runs with its own options.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from mtsp_ldp.evaluation.expectation import CLOSED_FORMS, Expectation
+from mtsp_ldp.evaluation.measures import SAME, errors
+from mtsp_ldp.evaluation.runs import RELEASES
+from mtsp_ldp.mechanisms.options import check_epsilon, check_window
+from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.releases.simulation import simulate
+from mtsp_ldp.streams.stream import Stream
+
+SECONDS = 55.0
+"""About what the simulations may take on one core; a longer stream is cut to a stretch."""
+FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
+"""Seconds a step, and a step and cell, of flat and of tree mechanisms, measured on one core."""
+LOOK_UP, START = 1.5e-8, 4e-8
+"""Seconds a step and active user of a panel, and a run and reporter of it."""
+SCHEMA = {
+    "release": pl.String,
+    "mechanism": pl.String,
+    "epsilon": pl.Float64,
+    "window": pl.Int32,
+    "mse": pl.Float64,
+    "standard_error": pl.Float64,
+    "method": pl.String,
+    "repetitions": pl.Int32,
+}
+_ASSUMED = {"lbu": {}, "lpu": {}, "lsp": {"phase": "random"}}
+_QUANTILE = 0.975
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What came out.
+
+    Attributes
+    ----------
+    table
+        A row a release, mechanism, ε and w, floors last: ``mse`` of frequencies, ``standard_error`` (null
+        for what is exact), ``method`` (``closed form``, ``simulation``, ``floor``), ``repetitions``, ``high``
+        (end of the 95 % interval), ``wins`` over and ``loses`` to publishing nothing (with all of its
+        interval), ``chosen``, and ``tied`` (it wins too, and its interval meets the chosen one's).
+    first, last
+        The timestamps that all of it is about.
+    whole
+        Whether these are the whole stream.
+    later
+        ``{w: (mechanism, ε)}``: where nothing wins in the table, raw, from which ε on the first of the
+        closed forms does; None if none does up to ε = 100.
+    """
+
+    table: pl.DataFrame
+    first: int
+    last: int
+    whole: bool
+    later: Mapping[int, tuple[str, float] | None]
+
+
+def advise(
+    stream: Stream,
+    epsilons: Sequence[float],
+    windows: Sequence[int],
+    options: Callable[[str], Mapping[str, Any]],
+    *,
+    repetitions: int = 5,
+    seed: int = 1,
+    seconds: float = SECONDS,
+    follow: Callable[[list[tuple[str, float, int]]], Iterable[tuple[str, float, int]]] = iter,
+) -> Advice:
+    """Expected errors of every mechanism over ε × w, and what to use.
+
+    Parameters
+    ----------
+    stream
+        A prepared stream.
+    epsilons, windows
+        The grid.
+    options
+        Of a mechanism, by its name.
+    repetitions, seed
+        Of the simulations.
+    seconds
+        About what they may take; it decides the length of the stretch (at least three windows), the clock
+        does not.
+    follow
+        Hands the simulated (mechanism, ε, w) through, and may show how far it is.
+
+    Raises
+    ------
+    ValueError
+        Naming the key, its value and what is allowed.
+    """
+    _check(stream, epsilons, windows, repetitions)
+    epsilons, windows = sorted(set(map(float, epsilons))), sorted(set(windows))
+    readers = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
+    closed = [name for name in readers if _has_closed_form(name, options(name))]
+    cells = [(epsilon, window) for window in windows for epsilon in epsilons]
+    length = _length(stream, readers, seconds / (len(cells) * repetitions), 3 * max(windows))
+    first = (stream.length - length) // 2
+    part = stretch(stream, first, length)
+    expected = Expectation(part)
+    rows: list[tuple[Any, ...]] = [
+        ("raw", name, *cell, expected.error(name, *cell), None, "closed form", None)
+        for name in closed
+        for cell in cells
+    ]
+    for name, epsilon, window in follow([(name, *cell) for name in readers for cell in cells]):
+        found = _simulated(part, name, epsilon, window, repetitions, seed, options(name))
+        rows += [
+            (release, name, epsilon, window, *errors, "simulation", repetitions)
+            for release, errors in found.items()
+            if release != "raw" or name not in closed
+        ]
+    # 0 for ever is projected on 1/d for ever
+    floors = {"raw": expected.floors, "simplex": dict.fromkeys(expected.floors, expected.floors["uniform"])}
+    rows += [
+        (release, name, *cell, floors[release][name], None, "floor", None)
+        for release in RELEASES
+        for name in floors[release]
+        for cell in cells
+    ]
+    table = _judged(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    raw = table.filter(pl.col("release") == "raw")
+    lost = raw.group_by("window").agg(pl.col("chosen").any()).filter(~pl.col("chosen"))["window"]
+    later = {window: _first(expected, closed, window) for window in sorted(lost.to_list())}
+    return Advice(table, first, first + length - 1, length == stream.length, later)
+
+
+def _check(stream: Stream, epsilons: Sequence[float], windows: Sequence[int], repetitions: int) -> None:
+    if not epsilons or not windows:
+        raise ValueError(f"epsilon={list(epsilons)}, window={list(windows)}: at least one of each")
+    for epsilon in epsilons:
+        check_epsilon(epsilon)
+    for window in windows:
+        check_window(window, stream.length)
+    if not isinstance(repetitions, int) or repetitions < 2:
+        raise ValueError(f"repetitions={repetitions!r}: a whole number, at least 2 for a standard error")
+
+
+def _has_closed_form(name: str, options: Mapping[str, Any]) -> bool:
+    return name in CLOSED_FORMS and options.items() <= _ASSUMED[name].items()
+
+
+def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) -> int:
+    """How many timestamps of these mechanisms fit, about; a function of public sizes, not of the clock."""
+    step = 0.0
+    for name in names:
+        fixed, per_cell = TREE if find(name).cls.tree else FLAT
+        step += fixed + per_cell * stream.d
+        if stream.is_panel:
+            seconds -= START * stream.users * stream.replicate
+        if stream.is_panel and find(name).division == "population":
+            step += LOOK_UP * float(stream.active.mean())
+    return min(stream.length, max(int(seconds / step) if step else stream.length, least))
+
+
+def stretch(stream: Stream, first: int, length: int) -> Stream:
+    """Some consecutive timestamps of a stream as a stream of its own; the whole one as it is."""
+    if length == stream.length:
+        return stream
+    if not stream.is_panel:
+        counts = stream.counts[first : first + length]
+        return Stream.from_counts(counts, stream.users, facts=stream.facts)
+    rows = [stream.at(t) for t in range(first, first + length)]
+    t = np.repeat(np.arange(length, dtype=np.int32), [user.size for user, _ in rows])
+    user, cell = (np.concatenate(column) for column in zip(*rows, strict=True))
+    # all users keep their phases, those who are elsewhere in time included
+    facts = {**stream.facts, "users": stream.users}
+    return Stream.from_panel(t, user, cell, stream.d, length=length, facts=facts)
+
+
+def _simulated(
+    stream: Stream,
+    name: str,
+    epsilon: float,
+    window: int,
+    repetitions: int,
+    seed: int,
+    options: Mapping[str, Any],
+) -> dict[str, tuple[float, float]]:
+    """Mean squared error over repetitions, and its standard error, raw and on the simplex."""
+    found: dict[str, list[float]] = {release: [] for release in RELEASES}
+    for repetition in range(repetitions):
+        release = simulate(
+            stream,
+            name,
+            epsilon=epsilon,
+            window=window,
+            seed=seed,
+            replicate=stream.replicate,
+            repetition=repetition,
+            **options,
+        )
+        for kind, one in zip(RELEASES, (release, release.simplex()), strict=True):
+            found[kind].append(errors(one.frequencies, stream.frequencies)["mse"])
+    return {
+        kind: (float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(repetitions)))
+        for kind, each in found.items()
+    }
+
+
+def _judged(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with intervals, and with what wins, what is chosen and what ties with it."""
+    freedom = np.maximum(table["repetitions"].fill_null(2).to_numpy() - 1, 1)
+    relative = (table["standard_error"] / table["mse"]).fill_null(0.0)
+    # errors are positive: an interval of their logarithm does not reach below 0
+    factor = (pl.Series(stats.t.ppf(_QUANTILE, freedom)) * relative).exp()
+    cell, error, floors = ["release", "epsilon", "window"], pl.col("mse"), pl.col("method") == "floor"
+    candidate = pl.when(pl.col("wins")).then(error)
+    return (
+        table.with_columns(low=table["mse"] / factor, high=table["mse"] * factor)
+        .with_columns(floor=error.filter(floors).min().over("release"))
+        .with_columns(
+            wins=~floors & (pl.col("high") * SAME < pl.col("floor")),
+            loses=~floors & (pl.col("low") > pl.col("floor") * SAME),
+        )
+        .with_columns(chosen=(candidate == candidate.min().over(cell)).fill_null(False))
+        .with_columns(end=pl.when(pl.col("chosen")).then(pl.col("high")).max().over(cell))
+        .with_columns(
+            tied=(pl.col("wins") & ~pl.col("chosen") & (pl.col("low") <= pl.col("end"))).fill_null(False)
+        )
+        .drop("low", "end", "floor")
+    )
+
+
+def _first(expected: Expectation, closed: Sequence[str], window: int) -> tuple[str, float] | None:
+    """The closed form that beats the floors at the smallest ε, and that ε."""
+    least = {name: expected.least_epsilon(name, window) for name in closed}
+    able = {name: value for name, value in least.items() if value is not None}
+    if not able:
+        return None
+    name = min(able, key=lambda one: able[one])
+    return name, able[name]

@@ -1,0 +1,110 @@
+"""Every measure of a release against the truth of its stream."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mtsp_ldp.evaluation.measures import detection, errors, event_runs, ratio, roc
+from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, EventQuery, KnownEvent, Workload
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.releases.release import Release
+
+Score = tuple[str, str, float]
+
+
+def score(release: Release, workload: Workload) -> list[Score]:
+    """All measures of a release against what is right.
+
+    Parameters
+    ----------
+    release
+        Of the stream that the workload is of.
+    workload
+        Queries of that stream and their right answers; one serves all releases of it.
+
+    Returns
+    -------
+    (query, measure, value), always in the same order.
+    """
+    return [
+        *_counting(release, workload),
+        *_ranges(release, workload),
+        *(found for watch in workload.watches for found in _events(release, workload, watch)),
+        *_known(release, workload),
+    ]
+
+
+def _counting(release: Release, workload: Workload) -> Iterator[Score]:
+    for target in workload.cells:
+        found = errors(target.estimate(release), target.true, relative=True)
+        if target.delta == 1:
+            yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
+            yield "frequency", "timestamps_left_out", float(workload.nobody.sum())
+        yield from _named(f"counting_{target.delta}", found)
+
+
+def _ranges(release: Release, workload: Workload) -> Iterator[Score]:
+    ours, true = workload.intervals.estimate(release), workload.intervals.true
+    for number, name in enumerate(workload.ranges):
+        part = slice(number * RANGES_PER_CLASS, (number + 1) * RANGES_PER_CLASS)
+        yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
+    yield from _named("range", errors(ours, true, relative=True))
+    if workload.boxes is not None:
+        yield from _named("box", errors(workload.boxed(release), workload.true_boxes, relative=True))
+
+
+def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator[Score]:
+    change = _changes(release, workload, watch.cells, watch)
+    happens, change = watch.happens[watch.defined], change[watch.defined]
+    flagged = change >= watch.thresholds
+    yield from _named(
+        watch.query,
+        {
+            "events": float(happens.sum()),
+            "timestamps": float(happens.size),
+            "timestamps_left_out": float((~watch.defined).sum()),
+            "cells": float(watch.cells.size),
+            "cells_without_events": float(watch.skipped),
+        },
+    )
+    if not watch.cells.size:
+        return
+    each = [
+        detection(yes, flag) | roc(yes, rise)
+        for yes, flag, rise in zip(happens.T, flagged.T, change.T, strict=True)
+    ]
+    for measure in each[0]:
+        values = np.array([one[measure] for one in each])
+        known = values[~np.isnan(values)]
+        yield watch.query, f"{measure}_macro", float(known.mean()) if known.size else float("nan")
+    pooled = (change - watch.thresholds) / watch.scale
+    always = [detection(yes, np.ones_like(yes))["f1"] for yes in happens.T]
+    yield watch.query, "f1_always_macro", float(np.mean(always))
+    whole = detection(happens.ravel(), flagged.ravel()) | roc(happens.ravel(), pooled.ravel())
+    yield from ((watch.query, f"{measure}_pooled", value) for measure, value in whole.items())
+    runs = [event_runs(yes, flag) for yes, flag in zip(happens.T, flagged.T, strict=True)]
+    number, found = sum(run.number for run in runs), sum(run.found for run in runs)
+    yield watch.query, "runs", float(number)
+    yield watch.query, "run_recall", ratio(found, number)
+    yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
+
+
+def _known(release: Release, workload: Workload) -> Iterator[Score]:
+    """Whether each of these events is flagged."""
+    for alarm in workload.alarms:
+        ours = _changes(release, workload, alarm.cell, alarm)
+        on = "share" if alarm.relative else "count"
+        yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
+
+
+def _changes(
+    release: Release, workload: Workload, cells: IntArray, asked: EventQuery | KnownEvent
+) -> FloatArray:
+    """Changes on the truth's scale: of counts, or of shares of the users who were there."""
+    users = workload.release.active
+    return release.changes(cells, cells, asked.delta, relative=asked.relative, users=users)
+
+
+def _named(query: str, found: dict[str, float]) -> Iterator[Score]:
+    for measure, value in found.items():
+        yield query, measure, value

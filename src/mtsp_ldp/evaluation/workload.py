@@ -1,0 +1,234 @@
+"""Workload: the queries that every release of a stream is asked, and their right answers.
+
+Query sets are drawn once per data set, from its name, so no mechanism sees others' questions. Each question
+is answered once from the truth, whatever the number of releases.
+"""
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mtsp_ldp.evaluation.measures import event_threshold
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
+from mtsp_ldp.foundation.grid import hilbert_grid
+from mtsp_ldp.foundation.seeds import generators
+from mtsp_ldp.releases.queries import Box, window_sums
+from mtsp_ldp.releases.release import Release
+from mtsp_ldp.streams.stream import Stream
+
+COUNTING_DELTAS = (1, 5, 10)
+EVENT_DELTAS = (3, 6, 12)
+MONITORED = 10
+"""Cells with the largest true mean are watched for events."""
+RANGES_PER_CLASS = 30
+BOXES = 30
+
+
+@dataclass(frozen=True)
+class EventQuery:
+    """Events of one period length in the truth: what happens, and from which change on.
+
+    Attributes
+    ----------
+    cells
+        The monitored cells that have a threshold, ``(C,)``.
+    thresholds
+        Of each, ``(C,)``.
+    happens
+        Events, ``(T', C)``.
+    scale
+        Standard deviation of the true changes, ``(C,)``.
+    defined
+        Timestamps at which both periods have users, ``(T',)``.
+    skipped
+        Monitored cells without a rare positive change.
+    """
+
+    delta: int
+    relative: bool
+    cells: IntArray
+    thresholds: FloatArray
+    happens: BoolArray
+    scale: FloatArray
+    defined: BoolArray
+    skipped: int
+
+    @property
+    def query(self) -> str:
+        """Its name in results."""
+        return f"event_{self.delta}_{'share' if self.relative else 'count'}"
+
+
+@dataclass(frozen=True)
+class RangeTarget:
+    """Counts over delta timestamps, as shares of the users who were there, that releases should meet.
+
+    Attributes
+    ----------
+    lo, hi
+        Intervals of cells, ``(Q,)``.
+    delta
+        Over how many timestamps, those that end at t = delta - 1, …, T - 1.
+    users
+        Who was there, ``(T', 1)``; NaN where nobody was.
+    true
+        The shares, ``(T', Q)``.
+    """
+
+    lo: IntArray
+    hi: IntArray
+    delta: int
+    users: FloatArray
+    true: FloatArray
+
+    def estimate(self, release: Release) -> FloatArray:
+        """What a release says of them, ``(T', Q)``."""
+        estimate: FloatArray = release.range_counts(self.lo, self.hi, self.delta) / self.users
+        return estimate
+
+
+@dataclass(frozen=True)
+class KnownEvent:
+    """An event that a data set names, and that makes its cell's count rise.
+
+    Attributes
+    ----------
+    query
+        Its name in results.
+    delta, relative
+        Which changes are looked at, as in `mtsp_ldp.releases.release.Release.changes`.
+    after
+        Where among these changes one should flag it.
+    bar
+        The change from which on it is flagged.
+    """
+
+    query: str
+    cell: IntArray
+    delta: int
+    relative: bool
+    after: slice
+    bar: float
+
+
+def true_release(stream: Stream, replicate: int = 1) -> Release:
+    """Put the true frequencies into the shape of a release, to be asked the same queries."""
+    shares, steps = np.nan_to_num(stream.frequencies), np.arange(stream.length)
+    return Release(shares, steps, stream.active * replicate, pl.DataFrame({"t": steps}))
+
+
+class Workload:
+    """The queries that releases of one stream are asked, and what is right.
+
+    Parameters
+    ----------
+    stream
+        Who is where.
+    replicate
+        Reporters per user, as in the simulation.
+
+    Attributes
+    ----------
+    release
+        The true frequencies in the shape of a release.
+    nobody
+        Timestamps without an active user, ``(T,)``.
+    """
+
+    def __init__(self, stream: Stream, replicate: int = 1) -> None:
+        self.release = true_release(stream, replicate)
+        self.nobody = self.release.active == 0
+        self._facts = stream.facts
+        self._key = stream.key
+
+    @cached_property
+    def ranges(self) -> dict[str, tuple[IntArray, IntArray]]:
+        """Random intervals of cells by length class: up to d/16, d/4 and d."""
+        rng, _ = generators("ranges", self._key)
+        d = self.release.d
+        found = {}
+        for name, part in (("short", 16), ("medium", 4), ("long", 1)):
+            length = rng.integers(1, max(d // part, 1) + 1, RANGES_PER_CLASS)
+            first = rng.integers(0, d - length + 1)
+            found[name] = (first, first + length - 1)
+        return found
+
+    @cached_property
+    def boxes(self) -> tuple[IntArray, list[Box]] | None:
+        """Cell numbers of the grid and random boxes on it; None where the stream has no grid."""
+        side = self._facts.get("grid")
+        if side is None:
+            return None
+        rng, _ = generators("boxes", self._key)
+        x, y = (np.sort(rng.integers(0, side, (BOXES, 2)), axis=1) for _ in range(2))
+        boxes = np.column_stack([x, y]).tolist()
+        return hilbert_grid(side), [(a, b, c, d) for a, b, c, d in boxes]
+
+    @cached_property
+    def watches(self) -> list[EventQuery]:
+        """The events of the truth, on counts and relative to n_t, for each period that fits."""
+        # without users a frequency is 0 here, and changes no order
+        total = self.release.frequencies.sum(axis=0)
+        busiest = np.argsort(-total, kind="stable")[:MONITORED]
+        fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.release.length]
+        return [self._watch(busiest, delta, relative) for delta in fitting for relative in (False, True)]
+
+    def _watch(self, cells: IntArray, delta: int, relative: bool) -> EventQuery:
+        change = self.release.changes(cells, cells, delta, relative=relative)
+        present = window_sums(self.release.active.astype(np.float64), delta) > 0
+        defined = present[delta:] & present[:-delta]
+        levels = np.array([event_threshold(column[defined]) for column in change.T])
+        known = ~np.isnan(levels)
+        happens = (change[:, known] >= levels[known]) & defined[:, None]
+        scale = change[defined][:, known].std(axis=0)
+        skipped = int((~known).sum())
+        return EventQuery(delta, relative, cells[known], levels[known], happens, scale, defined, skipped)
+
+    @cached_property
+    def cells(self) -> list[RangeTarget]:
+        """The counting queries: every cell, over each number of timestamps that fits."""
+        cells, length = np.arange(self.release.d), self.release.length
+        return [self._target(cells, cells, delta) for delta in COUNTING_DELTAS if delta <= length]
+
+    @cached_property
+    def intervals(self) -> RangeTarget:
+        """The random intervals of all classes."""
+        lo, hi = (np.concatenate(ends) for ends in zip(*self.ranges.values(), strict=True))
+        return self._target(lo, hi, 1)
+
+    def _target(self, lo: IntArray, hi: IntArray, delta: int) -> RangeTarget:
+        users = window_sums(self.release.active.astype(np.float64), delta)[:, None]
+        users = np.where(users > 0, users, np.nan)
+        return RangeTarget(lo, hi, delta, users, self.release.range_counts(lo, hi, delta) / users)
+
+    def boxed(self, source: Release) -> FloatArray:
+        """Frequencies of the boxes in a release, ``(T, B)``; where there are boxes."""
+        assert self.boxes is not None
+        return source.box_frequencies(*self.boxes)
+
+    @cached_property
+    def true_boxes(self) -> FloatArray:
+        """True box frequencies, ``(T, B)``; NaN where nobody is active."""
+        return self.boxed(self.release) * np.where(self.nobody[:, None], np.nan, 1.0)
+
+    @cached_property
+    def alarms(self) -> list[KnownEvent]:
+        """The events that the data set names, where they make their cell's count rise."""
+        found = []
+        for number, event in enumerate(self._facts.get("events", []), start=1):
+            cell = np.array([event["cell"]])
+            # a crowd makes the count rise when it comes; what empties a cell, when it ends
+            rises = event["start"] if event["kind"] == "crowd" else event["end"]
+            for delta, relative in itertools.product(EVENT_DELTAS, (False, True)):
+                after = slice(rises - 2 * delta + 1, rises + 1)
+                if after.start < 0 or after.stop + delta > self.release.length:
+                    continue
+                true = self.release.changes(cell, cell, delta, relative=relative)[:, 0]
+                bar = event_threshold(true[~np.isnan(true)])
+                if (true[after] >= bar).any():
+                    name = f"known_{number}_{event['kind']}"
+                    found.append(KnownEvent(name, cell, delta, relative, after, bar))
+        return found

@@ -1,0 +1,1 @@
+"""Grids of experiments: config, files, provenance, studies. It starts no job."""

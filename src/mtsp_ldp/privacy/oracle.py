@@ -1,0 +1,233 @@
+"""Frequency oracles: optimised unary encoding (OUE), and randomised response (GRR) as an extension.
+
+Two realisations with the same law: per user (``perturb``: what a deployment sends) and aggregate
+(``sample``: two binomials per cell, whatever the number of users). Estimates are raw: never clipped,
+never normalised. Source: Wang et al. 2017; MTSP-LDP §2.3.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+
+OracleKind = Literal["oue", "grr", "adaptive"]
+_USERS_AT_ONCE = 1024  # whose uniform numbers stay in a processor's cache
+
+
+@dataclass(frozen=True)
+class OUE:
+    """OUE at one privacy budget.
+
+    Parameters
+    ----------
+    epsilon
+        Budget of one report; finite and above 0.
+
+    Attributes
+    ----------
+    p
+        Probability that the user's own bit stays 1.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not finite or not positive.
+    """
+
+    epsilon: float
+    p: ClassVar[float] = 0.5
+
+    def __post_init__(self) -> None:
+        _check_budget(self.epsilon)
+
+    @cached_property
+    def q(self) -> float:
+        """Probability that another bit becomes 1: 1 / (e^epsilon + 1)."""
+        return math.exp(-self.epsilon) / (1.0 + math.exp(-self.epsilon))
+
+    @cached_property
+    def gap(self) -> float:
+        """P - q, without cancellation at a small epsilon."""
+        return 0.5 * math.tanh(self.epsilon / 2)
+
+    @cached_property
+    def _unit_variance(self) -> float:
+        # 4 e^-eps / (1 - e^-eps)^2: the textbook form times e^-2eps, finite at 1e-6 and at 800
+        return 4.0 * math.exp(-self.epsilon) / math.expm1(-self.epsilon) ** 2
+
+    def variance(self, n: float) -> float:
+        """Noise variance of one frequency estimated from n reports (+inf for n = 0).
+
+        The data's own share of it, f / n, is left out as in the paper (MTSP-LDP §2.3).
+        """
+        return _per_report(self._unit_variance, n)
+
+    def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """One report per user.
+
+        Parameters
+        ----------
+        cells
+            Each user's cell, ``(n,)``; -1 is an inactive user, who sends nothing (all False).
+        d
+            Number of cells.
+        rng
+            Private coins.
+
+        Returns
+        -------
+        Perturbed bits, ``(n, d)``.
+        """
+        held = np.asarray(cells, dtype=np.int64)
+        if held.ndim != 1 or (held.size and (held.min() < -1 or held.max() >= d)):
+            raise ValueError(f"cells: a vector of values in -1..{d - 1}")
+        reports = np.empty((held.size, d), dtype=bool)
+        for start in range(0, held.size, _USERS_AT_ONCE):
+            mine = held[start : start + _USERS_AT_ONCE]
+            bits = _flip(self.q, (mine.size, d), rng)
+            active = np.flatnonzero(mine >= 0)
+            bits[active, mine[active]] = rng.random(active.size) < self.p
+            bits[mine < 0] = False
+            reports[start : start + mine.size] = bits
+        return reports
+
+    def sample(
+        self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | IntArray | None = None
+    ) -> IntArray:
+        """Number of ones per position, exact in law for users whose cells have these counts.
+
+        Parameters
+        ----------
+        counts
+            Users per position, ``(g,)``.
+        rng
+            Private coins.
+        n
+            Users who report at each position; their sum ``counts.sum()`` by default. An array lets
+            several questions be drawn at once.
+        """
+        held = np.asarray(counts, dtype=np.int64)
+        asked = held.sum() if n is None else n
+        try:  # numpy refuses negative numbers
+            ones: IntArray = rng.binomial(held, self.p)
+            ones += rng.binomial(asked - held, self.q)
+        except ValueError:
+            raise ValueError("counts: at least 0 and at most the number of users who report") from None
+        return ones
+
+    def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
+        """Unbiased frequencies (raw: may be negative or above 1) from the ones of n reports.
+
+        Raises
+        ------
+        ValueError
+            If n is 0 or less: there is no estimate.
+        """
+        return _unbiased(ones, n, self.q, self.gap)
+
+
+@dataclass(frozen=True)
+class GRR:
+    """Generalised randomised response over d groups: the truth with odds e^epsilon against each other group.
+
+    An extension here, better than OUE where d < 3 e^epsilon + 2. See `OUE` for the methods' arguments.
+    """
+
+    epsilon: float
+    d: int
+
+    def __post_init__(self) -> None:
+        _check_budget(self.epsilon)
+        if self.d < 1:
+            raise ValueError(f"d={self.d!r}: at least one group")
+
+    @cached_property
+    def _others(self) -> float:
+        return 1.0 + (self.d - 1) * math.exp(-self.epsilon)
+
+    @cached_property
+    def p(self) -> float:
+        """Probability that the truth is reported."""
+        return 1.0 / self._others
+
+    @cached_property
+    def q(self) -> float:
+        """Probability that one given other group is reported."""
+        return math.exp(-self.epsilon) / self._others
+
+    @cached_property
+    def gap(self) -> float:
+        """P - q: the share of reports that keep the truth; the others are uniform over all d groups."""
+        return -math.expm1(-self.epsilon) / self._others
+
+    def variance(self, n: float) -> float:
+        """Noise variance of one small frequency estimated from n reports (+inf for n = 0)."""
+        return _per_report(self.q * (1 - self.q) / self.gap**2, n)
+
+    def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """One report per user, one-hot, ``(n, d)``; a group of -1 sends nothing."""
+        held = np.asarray(cells, dtype=np.int64)
+        if held.ndim != 1 or d != self.d or (held.size and (held.min() < -1 or held.max() >= d)):
+            raise ValueError(f"cells: a vector of values in -1..{self.d - 1}")
+        keeps = rng.random(held.size) < self.gap
+        said = np.where(keeps, held, rng.integers(0, d, held.size))
+        reports = np.zeros((held.size, d), dtype=bool)
+        active = np.flatnonzero(held >= 0)
+        reports[active, said[active]] = True
+        return reports
+
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | None = None) -> IntArray:
+        """Number of reports per group, exact in law, in O(d); all n users are in one of the groups."""
+        held = np.asarray(counts, dtype=np.int64)
+        if n is not None and n != held.sum():
+            raise ValueError(f"n={n!r}: {held.sum()} users are in a group, and only they can report one")
+        kept = rng.binomial(held, self.gap)
+        spread = rng.multinomial(int((held - kept).sum()), np.full(self.d, 1.0 / self.d))
+        return np.asarray(kept + spread)
+
+    def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
+        """Unbiased raw frequencies from n reports."""
+        return _unbiased(ones, n, self.q, self.gap)
+
+
+Oracle = OUE | GRR
+
+
+@lru_cache(maxsize=8192)
+def choose_oracle(kind: OracleKind, epsilon: float, groups: int) -> Oracle:
+    """The oracle for a question of so many groups; ``adaptive`` takes GRR where groups < 3 e^epsilon + 2."""
+    small = epsilon > 30 or groups < 3 * math.exp(epsilon) + 2
+    return GRR(epsilon, groups) if kind == "grr" or (kind == "adaptive" and small) else OUE(epsilon)
+
+
+def _flip(chance: float, shape: tuple[int, int], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Each True with this chance: 16 random bits decide; where they are the chance's own, 53 more do."""
+    scaled = chance * (1 << 16)
+    whole = int(scaled)
+    drawn = rng.integers(0, 1 << 16, shape, dtype=np.uint16)
+    true, tied = drawn < whole, drawn == whole
+    true[tied] = rng.random(np.count_nonzero(tied)) < scaled - whole
+    return true
+
+
+def _check_budget(epsilon: float) -> None:
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon={epsilon!r}: a report's budget is finite and above 0")
+
+
+def _per_report(unit: float, n: float) -> float:
+    if not (math.isfinite(n) and n >= 0):
+        raise ValueError(f"n={n!r}: a number of reports is finite and at least 0")
+    return unit / n if n else math.inf
+
+
+def _unbiased(ones: npt.ArrayLike, n: int, q: float, gap: float) -> FloatArray:
+    if not n > 0:
+        raise ValueError(f"n={n!r}: no estimate without a report")
+    estimates: FloatArray = (np.asarray(ones) - n * q) / (n * gap)
+    return estimates

@@ -1,0 +1,1 @@
+"""What was published and what may be asked of it. Nothing here asks users."""

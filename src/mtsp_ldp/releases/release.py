@@ -1,0 +1,203 @@
+"""What was published: histograms or trees, per t, with n_t; and the queries that it answers at no budget.
+
+A release holds nothing private. Source of the queries: MTSP-LDP §2.5, §3.5.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.foundation.projection import project_on_simplex, refine
+from mtsp_ldp.foundation.tree import BinaryTree
+from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums, window_sums
+
+
+@dataclass(frozen=True)
+class Release:
+    """A published stream.
+
+    Attributes
+    ----------
+    versions
+        Distinct releases, the initial one first: ``(V, d)`` frequencies, or ``(V, size)`` tree nodes.
+    which
+        The version that stands at t, ``(T,)``.
+    active
+        n_t, ``(T,)``.
+    trace
+        One row a t: t, active, share_1, share_2, published, dissimilarity, k.
+    tree
+        The geometry where versions are trees.
+    variances
+        Noise variance of each tree node, ``(V, size)``.
+    of_all_users
+        Whether frequencies are shares of all users, the absent included (``presence: private``).
+    """
+
+    versions: FloatArray
+    which: IntArray
+    active: IntArray
+    trace: pl.DataFrame
+    tree: BinaryTree | None = None
+    variances: FloatArray | None = None
+    of_all_users: bool = False
+
+    @property
+    def d(self) -> int:
+        """Number of cells."""
+        return int(self.versions.shape[1]) if self.tree is None else self.tree.d
+
+    @property
+    def length(self) -> int:
+        """T, the number of timestamps."""
+        return int(self.which.size)
+
+    @property
+    def leaves(self) -> FloatArray:
+        """Frequencies of the cells in each version, ``(V, d)``."""
+        return self.versions if self.tree is None else self.versions[:, self.tree.bottom]
+
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """Sums of the first 0, 1, …, d cells of each version, ``(V, d + 1)``."""
+        nothing = np.zeros((self.versions.shape[0], 1))
+        return np.concatenate([nothing, np.cumsum(self.leaves, axis=1)], axis=1)
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Frequencies as released, ``(T, d)``; they may be negative or above 1 if raw."""
+        return self.leaves[self.which]
+
+    @property
+    def counts(self) -> FloatArray:
+        """Frequencies times n_t, ``(T, d)``."""
+        return self.frequencies * self.active[:, None]
+
+    def simplex(self) -> "Release":
+        """Project every version of a copy on the probability vectors; trees are made consistent first.
+
+        Shares of all users sum to at most 1, since some are absent.
+        """
+        if self.tree is None or self.variances is None:
+            projected = project_on_simplex(self.versions, at_most=self.of_all_users)
+            return replace(self, versions=projected)
+        return replace(self, versions=refine(self.tree, self.versions, self.variances))
+
+    def range_frequencies(self, lo: npt.ArrayLike, hi: npt.ArrayLike) -> FloatArray:
+        """Sum each interval of cells at each t, ``(T, Q)``: by minimum cover on trees.
+
+        Raises
+        ------
+        ValueError
+            If an interval is empty or leaves 0..d-1.
+        """
+        first = np.atleast_1d(np.asarray(lo, dtype=np.int64))
+        last = np.atleast_1d(np.asarray(hi, dtype=np.int64))
+        if ((first < 0) | (first > last) | (last >= self.d)).any():
+            raise ValueError(f"[{lo!r}, {hi!r}]: must be an interval of cells in 0..{self.d - 1}")
+        if self.tree is not None:
+            return cover_sums(self.tree, self.versions, first, last)[self.which]
+        sums = self.cumulative
+        return np.asarray((sums[:, last + 1] - sums[:, first])[self.which])
+
+    def box_frequencies(self, numbers: IntArray, boxes: Sequence[Box]) -> FloatArray:
+        """Sum each box at each t, ``(T, B)``: its intervals, each by minimum cover on trees.
+
+        Parameters
+        ----------
+        numbers
+            Cell of each square of the grid, ``(side, side)`` indexed [x, y].
+        boxes
+            Inclusive bounds.
+        """
+        runs = [box_intervals(numbers, box) for box in boxes]
+        lo, hi = (np.concatenate(ends) for ends in zip(*runs, strict=True))
+        starts = np.cumsum([0, *(first.size for first, _ in runs[:-1])])
+        return np.asarray(np.add.reduceat(self.range_frequencies(lo, hi), starts, axis=1))
+
+    def range_counts(self, lo: npt.ArrayLike, hi: npt.ArrayLike, delta: int = 1) -> FloatArray:
+        """Count users in each interval over the delta timestamps that end at t, ``(T - delta + 1, Q)``."""
+        return window_sums(self.range_frequencies(lo, hi) * self.active[:, None], delta)
+
+    def changes(
+        self,
+        lo: npt.ArrayLike,
+        hi: npt.ArrayLike,
+        delta: int,
+        *,
+        relative: bool = False,
+        users: IntArray | None = None,
+    ) -> FloatArray:
+        """Compare each period with the one before: X_t - X_(t - delta), ``(T - 2 delta + 1, Q)``.
+
+        Parameters
+        ----------
+        lo, hi
+            Intervals of cells, ``(Q,)``.
+        delta
+            Timestamps of a period; t = 2 delta - 1 … T - 1.
+        relative
+            Divide each period's count by its own sum of n_t, so that a change in activity alone is no
+            event; NaN where a period has no active user.
+        users
+            Who is there, ``(T,)``, if that is not n_t: a release with private presence counts all.
+
+        Notes
+        -----
+        Rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal changes and
+        no float residue is an increase.
+        """
+        sums = self.range_counts(lo, hi, delta)
+        if relative:
+            here = self.active if users is None else users
+            present = window_sums(here.astype(np.float64), delta)[:, None]
+            sums = np.divide(sums, present, out=np.full_like(sums, np.nan), where=present > 0)
+        if sums.shape[0] <= delta:
+            raise ValueError(f"delta={delta!r}: must leave room for two periods, {2 * delta} timestamps")
+        return np.asarray(np.round(sums[delta:] - sums[:-delta], 12 if relative else 6))
+
+    def count(self, cell: int, t: int, delta: int = 1) -> float:
+        """Count users in a cell over the delta timestamps that end at t (counting query)."""
+        return self.range(cell, cell, t, delta)
+
+    def range(self, lo: int, hi: int, t: int, delta: int = 1) -> float:
+        """Count users in cells lo..hi over the delta timestamps that end at t (range query)."""
+        self._check(t, delta)
+        return float(self.range_counts(lo, hi, delta)[t - delta + 1, 0])
+
+    def event(
+        self,
+        cell_or_range: int | tuple[int, int],
+        t: int,
+        delta: int,
+        threshold: float,
+        relative: bool = False,
+    ) -> bool:
+        """Tell whether the count rose by at least a threshold between the two last periods (event query).
+
+        Parameters
+        ----------
+        cell_or_range
+            A cell, or (lo, hi) inclusive.
+        t, delta
+            The periods are the delta timestamps that end at t, and the delta before them.
+        threshold
+            In users; in frequency if relative.
+        relative
+            Divide each period by its own sum of n_t.
+        """
+        lo, hi = cell_or_range if isinstance(cell_or_range, tuple) else (cell_or_range,) * 2
+        self._check(t, 2 * delta)
+        change = self.changes(lo, hi, delta, relative=relative)
+        return bool(change[t - 2 * delta + 1, 0] >= threshold)
+
+    def _check(self, t: int, reach: int) -> None:
+        if not (reach >= 1 and reach - 1 <= t < self.length):
+            raise ValueError(
+                f"t={t}: must be in {max(reach, 1) - 1}..{self.length - 1} for {reach} timestamps"
+            )

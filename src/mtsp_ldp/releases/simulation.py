@@ -1,0 +1,96 @@
+"""Simulation: a mechanism publishes a stream, and the release that comes out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mtsp_ldp.foundation.seeds import generators
+from mtsp_ldp.mechanisms.base import Step
+from mtsp_ldp.mechanisms.options import check_window
+from mtsp_ldp.mechanisms.session import Session
+from mtsp_ldp.privacy.population import Witness
+from mtsp_ldp.privacy.stream_population import populate
+from mtsp_ldp.privacy.units import FULL
+from mtsp_ldp.releases.release import Release
+from mtsp_ldp.streams.stream import Stream
+
+
+def simulate(
+    stream: Stream,
+    mechanism: str,
+    *,
+    epsilon: float,
+    window: int,
+    seed: int = 0,
+    replicate: int = 1,
+    repetition: int = 0,
+    witness: Witness | None = None,
+    **options: Any,
+) -> Release:
+    """Publish a stream with a mechanism.
+
+    Parameters
+    ----------
+    stream
+        Who is where.
+    mechanism
+        A registered name; it fixes the division.
+    epsilon
+        Budget of every window; finite and above 0.
+    window
+        w, in timestamps, from 1 to the stream's length.
+    seed, repetition
+        The random numbers are keyed by both, the stream's name, mechanism, epsilon and window.
+    replicate
+        How many independent reporters each user stands for.
+    witness
+        Called with every survey's reporters, for audits.
+    options
+        Of the mechanism, and ``initial`` (zero, uniform), ``noise`` (paper, exact) and ``oracle`` (oue, grr,
+        adaptive) of all that read data; ``presence`` (public, private) of those that release histograms.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, its value and what is allowed.
+    """
+    check_window(window, stream.length)
+    coins, noise = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
+    session = Session(mechanism, stream.d, epsilon=epsilon, window=window, coins=coins, **options)
+    population = populate(
+        stream,
+        division=session.division,
+        window=window,
+        coins=coins,
+        noise=noise,
+        replicate=replicate,
+        witness=witness,
+        presence=session.presence,
+    )
+    history = session.run(population, stream.length)
+    return Release(
+        versions=history.versions,
+        which=np.cumsum([step.published is not None for step in history.steps]),
+        active=np.array(history.active),
+        trace=_trace(history.steps, history.active),
+        tree=session.tree,
+        variances=history.variances,
+        of_all_users=session.presence == "private",
+    )
+
+
+def _trace(steps: Sequence[Step], active: Sequence[int]) -> pl.DataFrame:
+    published, _, share_1, share_2, dissimilarity, k = zip(*steps, strict=True)
+    return pl.DataFrame(
+        {
+            "t": np.arange(len(steps), dtype=np.int32),
+            "active": active,
+            "share_1": np.array(share_1) / FULL,
+            "share_2": np.array(share_2) / FULL,
+            "published": [release is not None for release in published],
+            "dissimilarity": np.array(dissimilarity, dtype=np.float64),
+            "k": np.array(k, dtype=np.int32),
+        }
+    )

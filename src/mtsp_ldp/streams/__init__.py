@@ -1,0 +1,1 @@
+"""Streams: who is where. Data, never a mechanism."""

@@ -1,0 +1,265 @@
+"""The canonical stream: who is where at each timestamp, on disk and in memory.
+
+A *panel* holds (t, user, cell); an *exchangeable* stream holds counts (t, cell, count) and a number of
+users. Input is checked at this border; an error names the file and the row. The rows of a panel that is
+read from a file stay there (see `mtsp_ldp.streams.rows`); counts are held.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mtsp_ldp.foundation.arrays import IntArray
+from mtsp_ldp.foundation.files import atomic_write, digest_file
+from mtsp_ldp.streams.rows import (
+    ROW_GROUP,
+    Column,
+    Columns,
+    Rows,
+    StreamError,
+    filed,
+    held,
+    inspect_parquet,
+    number_users,
+    read_rows,
+    refuse,
+    scan_rows,
+    sort_rows,
+)
+
+__all__ = ["Stream", "StreamError"]
+
+COUNTS = {"t": pl.Int32, "cell": pl.UInt16, "count": pl.Int64}
+MOST_CELLS = 1 << 16
+"""What the type of a cell can tell apart."""
+
+
+class Stream:
+    """Locations of users over T timestamps and d cells. Make one by `read` or a ``from_`` method.
+
+    Attributes
+    ----------
+    counts
+        Users per cell, ``(T, d)``.
+    active
+        n_t, ``(T,)``; public.
+    users
+        Number of users who ever appear (a panel), or the fixed population (exchangeable).
+    is_panel
+        Whether each user's own cells are known.
+    facts
+        What prepare wrote beside the file: cells, geometry, slot length, dropped rows, replicate.
+    key
+        What names this stream in the keys of random seeds.
+    """
+
+    def __init__(
+        self,
+        counts: IntArray,
+        users: int,
+        rows: Rows | None,
+        *,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.counts = counts
+        self.active: IntArray = counts.sum(axis=1)
+        self.users = users
+        self.facts: dict[str, Any] = dict(facts or {})
+        self._rows = rows
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether each user's own cells are known."""
+        return self._rows is not None
+
+    @property
+    def length(self) -> int:
+        """T, the number of timestamps."""
+        return int(self.counts.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of cells."""
+        return int(self.counts.shape[1])
+
+    @property
+    def key(self) -> str:
+        """Name of the stream in the keys of seeds."""
+        return str(self.facts.get("dataset", "stream"))
+
+    @property
+    def replicate(self) -> int:
+        """How many independent reporters each user stands for by default."""
+        return int(self.facts.get("replicate", 1))
+
+    @cached_property
+    def frequencies(self) -> npt.NDArray[np.float64]:
+        """True frequencies, ``(T, d)``; NaN where nobody is active."""
+        with np.errstate(invalid="ignore"):
+            shares: npt.NDArray[np.float64] = self.counts / self.active[:, None]
+        return shares
+
+    def at(self, t: int) -> tuple[Column, Column]:
+        """Users active at t, in order, and their cells (a panel only)."""
+        if self._rows is None:
+            raise StreamError("an exchangeable stream knows counts, not users")
+        return self._rows.at(t)
+
+    @classmethod
+    def from_panel(
+        cls,
+        t: npt.ArrayLike,
+        user: npt.ArrayLike,
+        cell: npt.ArrayLike,
+        d: int,
+        *,
+        length: int | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> "Stream":
+        """A panel from rows in any order.
+
+        Parameters
+        ----------
+        t, user, cell
+            One entry a row; (t, user) unique. Users may carry any whole numbers. Arrays of int32, uint32 and
+            uint16 that are in order of t and then user, with users 0, 1, …, are kept as they are, uncopied.
+        d
+            Number of cells; every cell is below it.
+        length
+            T; the last t + 1 by default.
+        """
+        given = {"t": np.asarray(t), "user": np.asarray(user), "cell": np.asarray(cell)}
+        sizes = {column.shape for column in given.values()}
+        if len(sizes) > 1 or given["t"].ndim != 1:
+            raise StreamError(f"panel: t, user and cell of one length, not of shapes {sorted(sizes)}")
+        if d > MOST_CELLS:
+            raise StreamError(f"panel: d={d}: at most {MOST_CELLS} cells")
+        for name, column in given.items():
+            if not np.issubdtype(column.dtype, np.integer):
+                raise StreamError(f"panel: column {name!r}: whole numbers, not {column.dtype}")
+        if length is None and given["t"].size == 0:
+            raise StreamError("panel: no rows; at least one")
+        steps = int(given["t"].max()) + 1 if length is None else length
+        return cls._held((given["t"], given["user"], given["cell"]), d, steps, facts, "panel")
+
+    @classmethod
+    def _held(
+        cls, columns: Columns, d: int, length: int, facts: Mapping[str, Any] | None, source: str
+    ) -> "Stream":
+        """A panel whose rows are in memory."""
+        size = columns[0].size
+        found = scan_rows(held(columns), size, length, d, source)
+        if not found.ordered:
+            columns = sort_rows(columns, source)
+            found = scan_rows(held(columns), size, length, d, source)
+        t, user, cell = columns
+        known = (facts or {}).get("users", 0)
+        if not 0 <= found.least <= found.largest < known:
+            user, known = number_users(user)
+        compact = (t, user.astype(np.uint32, copy=False), cell.astype(np.uint16, copy=False))
+        rows = Rows(held(compact), found.counts.sum(axis=1))
+        return cls(found.counts, max(known, 1), rows, facts=facts)
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: npt.ArrayLike,
+        population: int | None = None,
+        *,
+        facts: Mapping[str, Any] | None = None,
+    ) -> "Stream":
+        """An exchangeable stream.
+
+        Parameters
+        ----------
+        counts
+            Users per cell, ``(T, d)``.
+        population
+            The fixed number of users; the largest n_t by default.
+        """
+        given = np.asarray(counts)
+        table = given.astype(np.int64)
+        if (table != given).any() or table.ndim != 2 or 0 in table.shape or (table < 0).any():
+            raise StreamError("counts: a table (T, d) of whole numbers, at least 0")
+        largest = int(table.sum(axis=1).max())
+        if population is not None and population < largest:
+            raise StreamError(f"population={population}: at least the largest n_t, {largest}")
+        return cls(table, max(population or largest, 1), None, facts=facts)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Stream":
+        """Read a prepared stream, ``<name>.parquet`` with ``<name>.json`` beside it.
+
+        Raises
+        ------
+        StreamError
+            Naming the file and the row, for anything that is not a canonical stream.
+        """
+        source = Path(path)
+        facts = _read_facts(source.with_suffix(".json"))
+        d, length = int(facts["d"]), int(facts["T"])
+        columns, size = inspect_parquet(source)
+        if "count" in columns:
+            return cls._exchangeable(read_rows(source, COUNTS), d, length, facts, str(source))
+        load = filed(source)
+        found = scan_rows(load, size, length, d, str(source))
+        if not found.ordered or not 0 <= found.least <= found.largest < facts["users"]:
+            return cls._held(load(0, size), d, length, facts, str(source))
+        rows = Rows(load, found.counts.sum(axis=1))
+        return cls(found.counts, facts["users"], rows, facts=facts)
+
+    @classmethod
+    def _exchangeable(
+        cls, frame: pl.DataFrame, d: int, length: int, facts: Mapping[str, Any], source: str
+    ) -> "Stream":
+        times, cells, held = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "cell", "count"))
+        refuse(source, "t", times, (times < 0) | (times >= length), f"0..{length - 1}")
+        refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
+        refuse(source, "count", held, held < 0, "at least 0")
+        again = frame.select(pl.struct("t", "cell").is_duplicated()).to_series().to_numpy()
+        refuse(source, "cell", cells, again, "each (t, cell) once")
+        counts = np.zeros((length, d), dtype=np.int64)
+        counts[times, cells] = held
+        return cls.from_counts(counts, int(facts["users"]), facts=facts)
+
+    def write(self, path: str | Path) -> None:
+        """Write ``<name>.parquet`` and, beside it, ``<name>.json`` with the stream's facts."""
+        target = Path(path)
+        if self._rows is not None:
+            frame = self._rows.everything()
+        else:
+            times, cells = np.nonzero(self.counts)
+            held = self.counts[times, cells]
+            frame = pl.DataFrame({"t": times, "cell": cells, "count": held}, schema=COUNTS)
+        own = {
+            "users": self.users,
+            "T": self.length,
+            "d": self.d,
+            "kind": "panel" if self.is_panel else "exchangeable",
+            "mean_active": round(float(self.active.mean()), 1),
+            "active": self.active.tolist(),
+        }
+        with atomic_write(target) as partial:
+            frame.write_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
+            own["sha256"] = digest_file(partial)
+        with atomic_write(target.with_suffix(".json")) as partial:
+            partial.write_text(json.dumps({**self.facts, **own}, indent=1, ensure_ascii=False) + "\n")
+
+
+def _read_facts(path: Path) -> dict[str, Any]:
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StreamError(f"{path}: no such file; prepare writes it beside the stream") from None
+    except ValueError as error:
+        raise StreamError(f"{path}: not a whole json file ({error}); delete it and run again") from None
+    for name in ("T", "d", "users"):
+        if not isinstance(facts.get(name), int) or facts[name] < 1:
+            raise StreamError(f"{path}: {name}={facts.get(name)!r}, and a whole number above 0 is right")
+    return facts
