@@ -76,7 +76,7 @@ def _active(scale: int, repeats: int) -> list[Finding]:
         t = np.repeat(np.arange(length), active)
         who = np.concatenate([np.sort(rng.choice(users, active, replace=False)) for _ in range(length)])
         cells = rng.integers(0, 64, t.size)
-        streams[active] = Stream.from_panel(t, who, cells, 64, facts={"users": users})
+        streams[active] = Stream.from_panel(t, who, cells, 64, users=users)
     found = []
     for name in ("lpu", "mtsp_population"):
         runs = {

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.measure import Finding, Watched, in_turns, python, watched
-from mtsp_ldp.evaluation.runs import run_cell, write_cell
+from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.evaluation.runs import RunFiles, run_cell, write_run
 from mtsp_ldp.evaluation.summary import read_scores, summarize, variant_ratios
-from mtsp_ldp.experiments.composition import ROOT
-from mtsp_ldp.experiments.grid import ANY, Cell, Experiment, load_experiment
-from mtsp_ldp.mechanisms.registry import base_of
+from mtsp_ldp.experiments.config import ROOT
+from mtsp_ldp.experiments.grid import Experiment, GridCell, load_experiment
+from mtsp_ldp.experiments.layout import Layout
+from mtsp_ldp.experiments.plan import Plan
 from mtsp_ldp.streams.stream import Stream
 
 CORES = 2
@@ -84,27 +86,28 @@ def _jobs(seen: Watched) -> int:
 def _in_one_process(experiment: Experiment, data: Path) -> tuple[float, float]:
     """All cells and the summary without Snakemake or other processes: wall, processor seconds."""
     start, spent = time.perf_counter(), time.process_time()
-    folder = data / "again"
+    plan = Plan(experiment, Permission(), Layout(str(data)))
+    files = Layout(str(data / "again")).experiment(experiment.name)
     for dataset in experiment.dataset:
-        stream = Stream.read(data / "streams" / f"{dataset}.parquet")
+        stream = Stream.read(plan.layout.stream(dataset))
         for cell in experiment.cells_of(dataset):
-            _simulate(experiment, cell, stream, folder)
-    scores = read_scores(folder / f"{cell.stem}.parquet" for cell in experiment.cells)
+            _simulate(plan, cell, stream, cell.files(files))
+    scores = read_scores(cell.files(files).scores for cell in experiment.cells)
     summarize(scores)
     variant_ratios(scores)
     return time.perf_counter() - start, time.process_time() - spent
 
 
-def _simulate(experiment: Experiment, cell: Cell, stream: Stream, folder: Path) -> None:
-    floor = cell.epsilon == ANY
+def _simulate(plan: Plan, cell: GridCell, stream: Stream, files: RunFiles) -> None:
+    mechanism = plan.mechanisms[cell.mechanism]
     scores, release = run_cell(
         stream,
-        base_of(cell.mechanism),
-        experiment.options(cell.mechanism),
-        epsilon=None if floor else float(cell.epsilon),
-        window=None if floor else int(cell.window),
-        repetitions=1 if floor else experiment.repetitions,
-        seed=experiment.seed,
+        mechanism["name"],
+        mechanism["options"],
+        epsilon=cell.epsilon,
+        window=cell.window,
+        repetitions=1 if cell.epsilon is None else plan.experiment.repetitions,
+        seed=plan.experiment.seed,
         label=cell.mechanism,
     )
-    write_cell(folder / cell.stem, scores, release, {})
+    write_run(files, scores, release, {})

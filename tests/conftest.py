@@ -6,7 +6,7 @@ import pytest
 
 from clones import copy, once_for_all, snakemake
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.experiments.catalog import load_dataset
+from mtsp_ldp.experiments.config import load_dataset
 
 GOLDEN = Path(__file__).parent / "golden.json"
 

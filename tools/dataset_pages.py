@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mtsp_ldp.datasets.base import formats
-from mtsp_ldp.experiments.catalog import dataset_config, dataset_names
+from mtsp_ldp.experiments.config import dataset_config, dataset_names
 
 HEAD = """# Data sets
 

@@ -13,6 +13,7 @@ from clones import ROOT, copy, environment
 from mtsp_ldp import Stream
 from mtsp_ldp.evaluation.runs import run_cell
 from mtsp_ldp.evaluation.summary import summarize
+from mtsp_ldp.streams.facts import StreamFacts
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXPERIMENT = {"lpu": {}, "lsp": {}, "zero": {}, "uniform": {}}
@@ -25,7 +26,7 @@ def summary():
     counts[:, 0] = 8000
     scores = []
     for name in ("flights", "city"):
-        stream = Stream.from_counts(counts, facts={"dataset": name, "title": name})
+        stream = Stream.from_counts(counts, facts=StreamFacts(dataset=name, title=name))
         for mechanism, options in EXPERIMENT.items():
             floor = mechanism in ("zero", "uniform")
             for epsilon in [None] if floor else [0.5, 1.0, 2.0]:
@@ -122,7 +123,7 @@ def test_the_mechanism_of_the_readme_runs_and_keeps_its_budget(clone):
     assert len(example.splitlines()) <= 26  # its path, and 25 lines
     counts = np.full((40, 4), 500)
     counts[:, 0] = 8000
-    Stream.from_counts(counts, facts={"dataset": "log"}).write(clone / "data/streams/log.parquet")
+    Stream.from_counts(counts, facts=StreamFacts(dataset="log")).write(clone / "data/streams/log.parquet")
     given = ["dataset=log", "mechanism=alternating", "window=5", "repetitions=3"]
     for every in (2, 3):
         scores = run(

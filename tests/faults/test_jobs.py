@@ -7,7 +7,7 @@ import pytest
 def test_a_fault_of_the_program_is_in_the_log_and_the_end_names_the_log(trial, flags):
     source = trial.folder / "src/mtsp_ldp/mechanisms/absorption.py"
     sound = source.read_text()
-    line = "    def record(self, t: int, share: int) -> None:\n"
+    line = "    def record(self, t: int, share: Units) -> None:\n"
     faulty = sound.replace(line, line + "        raise KeyError('no such thing')\n")
     assert faulty != sound
     source.write_text(faulty)

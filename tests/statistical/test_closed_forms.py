@@ -92,6 +92,6 @@ def overshoot(kind, data, cell, t):
 
 def test_drawing_from_eligible_active_users_is_biased_where_arcs_are_not(stream):
     data = stream("city")
-    crowd = data.facts["events"][0]
-    assert abs(overshoot(Panel, data, crowd["cell"], crowd["start"])) < 4
-    assert overshoot(Eligible, data, crowd["cell"], crowd["start"]) > 6
+    crowd = data.facts.events[0]
+    assert abs(overshoot(Panel, data, crowd.cell, crowd.start)) < 4
+    assert overshoot(Eligible, data, crowd.cell, crowd.start) > 6

@@ -103,7 +103,7 @@ def test_few_reporters_are_reckoned_with(mechanism, quiet):
         who = rng.choice(2000, n, replace=False)
         rows.append(np.column_stack([np.full(n, t), who, rng.random(n) < (0.9 if t % 8 < 4 else 0.2)]))
     t, user, cell = np.concatenate(rows).astype(np.int64).T
-    data = Stream.from_panel(t, user, cell, 2, facts={"users": 2000})
+    data = Stream.from_panel(t, user, cell, 2, users=2000)
     errors = [
         (
             (simulate(data, mechanism, epsilon=5.0, window=20, repetition=r).frequencies - data.frequencies)

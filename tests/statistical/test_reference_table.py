@@ -7,7 +7,7 @@ import pytest
 
 from mtsp_ldp import simulate
 from mtsp_ldp.datasets.base import configured
-from mtsp_ldp.experiments.catalog import dataset_config
+from mtsp_ldp.experiments.config import dataset_config
 
 SEEDS = 30
 TABLE = {

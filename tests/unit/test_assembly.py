@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtsp_ldp.datasets.base import configured, fate
+from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.datasets.ingest import external_sort as spool
 from mtsp_ldp.datasets.ingest.assembly import Rules, assemble
 from mtsp_ldp.datasets.ingest.domain import Labels, Squares
 from mtsp_ldp.datasets.ingest.slots import Slots
 from mtsp_ldp.datasets.ingest.timestamps import read
 from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.streams.facts import StreamFacts
 
 HOUR = 3600 * 1_000_000
 ABC = Labels(["a", "b", "c"])
@@ -222,18 +223,18 @@ def test_squares_are_half_open_but_at_the_outer_border():
     grid = Squares((0.0, 0.0, 8.0, 4.0), 2, (-10.0, -10.0, 10.0, 10.0))
     places = [(0, 0), (3.99, 1.99), (4, 0), (8, 4), (-0.1, 0), (11, 0), (float("nan"), 1)]
     numbered = grid.numbered(pl.DataFrame(places, schema=["x", "y"], orient="row"))
-    names = [cell["name"] for cell in grid.cells()]
+    names = [cell.name for cell in grid.cells()]
     found = [None if cell is None else names[cell] for cell in numbered["cell"]]
     assert found == ["(0, 0)", "(0, 0)", "(1, 0)", "(1, 1)", None, None, None]
     assert numbered["misplaced"].to_list()[4:6] == ["out_of_box", "out_of_range"]
-    middle = {cell["name"]: (cell["x"], cell["y"]) for cell in grid.cells()}
+    middle = {cell.name: (cell.x, cell.y) for cell in grid.cells()}
     assert middle["(1, 0)"] == (6.0, 1.0)
 
 
 @pytest.mark.parametrize("side", [1, 2, 3, 5, 8, 10, 20])
 def test_squares_of_any_side_are_numbered_once(side):
     grid = Squares((0.0, 0.0, 1.0, 1.0), side, (0.0, 0.0, 1.0, 1.0))
-    assert len({cell["name"] for cell in grid.cells()}) == grid.d == side * side
+    assert len({cell.name for cell in grid.cells()}) == grid.d == side * side
 
 
 CUSTOM = {
@@ -273,9 +274,9 @@ def test_a_file_of_ones_own(tmp_path, kind):
         times = table.with_columns(pl.col("when").str.to_datetime(time_zone="UTC"))
         times.write_parquet(tmp_path / "a.parquet")
     stream = configured(CUSTOM).prepare(tmp_path)
-    assert stream.facts["rows_by_reason"] == {"kept": 2, "out_of_box": 1, "unparsable": 1}
+    assert stream.facts.rows_by_reason == {"kept": 2, "out_of_box": 1, "unparsable": 1}
     assert stream.counts.sum(axis=1).tolist() == [1, 1]
-    assert stream.facts["box"] == [0, 0, 2, 2]
+    assert stream.facts.box == (0, 0, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -313,9 +314,12 @@ def test_names_may_be_of_any_case(tmp_path, name):
 
 def test_what_became_of_records_is_told_with_a_warning_where_most_are_of_no_use():
     told = {"rows": 1000, "rows_by_reason": {"kept": 490, "superseded_in_slot": 10, "unparsable": 500}}
-    assert fate(told) == "Of 1,000 records: kept 490, superseded in slot 10, unparsable 500"
+    assert (
+        StreamFacts(**told).describe_drops()
+        == "Of 1,000 records: kept 490, superseded in slot 10, unparsable 500"
+    )
     told["rows_by_reason"] |= {"kept": 489, "out_of_box": 1}
-    assert fate(told).endswith("out of box 1; WARNING: most have no readable place")
+    assert StreamFacts(**told).describe_drops().endswith("out of box 1; WARNING: most have no readable place")
 
 
 def test_cells_by_name_keep_their_order(tmp_path):
@@ -333,16 +337,19 @@ def test_cells_by_name_keep_their_order(tmp_path):
     }
     stream = configured(config).prepare(tmp_path)
     assert stream.counts.tolist() == [[1, 1]]
-    assert Counter(stream.facts["rows_by_reason"]) == {"kept": 2, "out_of_range": 1}
+    assert Counter(stream.facts.rows_by_reason) == {"kept": 2, "out_of_range": 1}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"columns": {"user": "u", "time": "t"}}, r"columns=\['time', 'user'\]"),
-        ({"cells": ["a"]}, "cells: the names of all cells, exactly if"),
-        ({"columns": {"user": "u", "time": "t", "cell": "c"}}, "cells: the names"),
-        ({"columns": {"user": "u", "time": "t", "cell": "c"}, "cells": ["a", "a"]}, "cells: each once"),
+        ({"cells": ["a"]}, "cells: must name all cells if"),
+        ({"columns": {"user": "u", "time": "t", "cell": "c"}}, "cells: must name"),
+        (
+            {"columns": {"user": "u", "time": "t", "cell": "c"}, "cells": ["a", "a"]},
+            "each there once",
+        ),
     ],
 )
 def test_bad_columns_are_refused(change, message):

@@ -13,7 +13,7 @@ from mtsp_ldp.evaluation.comparison import paired, profiles, ranking
 from mtsp_ldp.evaluation.scoring import score
 from mtsp_ldp.evaluation.summary import summarize
 from mtsp_ldp.evaluation.workload import Workload
-from mtsp_ldp.experiments.composition import CONFIG
+from mtsp_ldp.experiments.config import CONFIG
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.report.tables import errors
 

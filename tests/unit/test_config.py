@@ -4,9 +4,10 @@ import shutil
 
 import pytest
 
-from mtsp_ldp.experiments import catalog, composition
-from mtsp_ldp.experiments import grid as experiment
-from mtsp_ldp.experiments.composition import ConfigError
+from mtsp_ldp.experiments import config
+from mtsp_ldp.experiments.config import ConfigError
+from mtsp_ldp.experiments.grid import check_config, load_experiment
+from mtsp_ldp.experiments.plan import Plan
 
 DATASET = """
 name: town
@@ -33,54 +34,61 @@ seed: 1
 def write(monkeypatch, tmp_path):
     """Write a file below a copy of config."""
     folder = tmp_path / "config"
-    shutil.copytree(composition.CONFIG, folder)
-    monkeypatch.setattr(composition, "CONFIG", folder)
-    catalog.dataset_config.cache_clear()
+    shutil.copytree(config.CONFIG, folder)
+    monkeypatch.setattr(config, "CONFIG", folder)
+    config.compose_groups.cache_clear()
 
     def written(name, text):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
 
     yield written
-    catalog.dataset_config.cache_clear()
+    config.compose_groups.cache_clear()
 
 
 def test_the_examples_are_sound(write):
     write("dataset/town.yaml", DATASET)
     write("experiment/mine.yaml", EXPERIMENT)
-    assert catalog.load_dataset("town").title == "A town"
-    assert experiment.load_experiment("mine").repetitions == 1
-    assert composition.composed("simulate", ["dataset=town"])["dataset"]["grid"] == 2
+    assert config.load_dataset("town").title == "A town"
+    assert Plan.of({"experiment": "mine"}).experiment.repetitions == 1
+    assert config.compose_config("simulate", ["dataset=town"])["dataset"]["grid"] == 2
 
 
 WRONG = {
-    "copied": (DATASET.replace("name: town", "name: flights"), "name: 'flights': 'town', as the file is"),
-    "nameless": (DATASET.replace("name: town\n", ""), "name: None: 'town', as the file is called"),
-    "list": ("- name: town\n", r"keys and their values, not \["),
-    "empty": ("", "keys and their values|name: None"),
+    "copied": (DATASET.replace("name: town", "name: flights"), "name='flights': must be 'town', as the file"),
+    "nameless": (DATASET.replace("name: town\n", ""), "name=None: must be 'town', as the file is called"),
+    "list": ("- name: town\n", r"must hold keys and their values, not \["),
+    "empty": ("", "keys and their values|name=None"),
     "bracket": (DATASET.replace("2, 2]", "2, 2"), r"config/dataset/town.yaml: line 7: expected ',' or '\]'"),
-    "title": (DATASET.replace("title: A town\n", ""), "title: missing; custom needs it"),
-    "key": (DATASET + "gird: 3\n", "gird: no such key; custom has "),
-    "columns": (DATASET.replace("{user: phone, time: when, x: lon, y: lat}", "phone"), "columns='phone': "),
+    "title": (DATASET.replace("title: A town\n", ""), "title: missing"),
+    "key": (DATASET + "gird: 3\n", "gird: unknown key; allowed: name, title"),
+    "columns": (
+        DATASET.replace("{user: phone, time: when, x: lon, y: lat}", "phone"),
+        "columns='phone': must be",
+    ),
     "one column twice": (
         DATASET.replace("y: lat", "y: lon"),
-        "a name of its own for each column",
+        "columns=.*: must be different columns of the file",
     ),
-    "column of a number": (DATASET.replace("y: lat", "y: 3"), "a name of its own for each column"),
+    "column of a number": (DATASET.replace("y: lat", "y: 3"), r"columns\.y=3: must be a string"),
     "cells": (
         DATASET.replace("x: lon, y: lat", "cell: area") + "cells: north\n",
-        "cells='north': a list of names",
+        "cells='north': must be",
     ),
-    "itself": (DATASET + "defaults: [town]\n", r"defaults: \['town'\]: a list of other data sets"),
-    "group": (DATASET + "defaults: [{dataset: log}]\n", "defaults: .*: a list of other data sets"),
-    "nothing": (DATASET + "defaults:\n", "defaults: None: a list of other data sets"),
+    "itself": (DATASET + "defaults: [town]\n", r"defaults=\['town'\]: must be a list of other data sets"),
+    "group": (DATASET + "defaults: [{dataset: log}]\n", "defaults=.*: must be a list of other data sets"),
+    "nothing": (DATASET + "defaults:\n", "defaults=None: must be a list of other data sets"),
     "control": (DATASET.replace("A town", "A \x01town"), "special characters are not allowed"),
     "number": ("5\n", "Invalid loaded object type: int"),
     "interpolation": (DATASET.replace("A town", "${foo}"), "foo"),
-    "separator": (DATASET + "separator: ';;'\n", "separator=';;': one character"),
-    "no separator": (DATASET + "separator: ''\n", "separator='': one character"),
-    "time": (DATASET + "time_format: isso\n", "time_format='isso': iso, unix, unix_ms, or a strftime form"),
-    "clock": (DATASET + "time_format: '%H:%M'\n", "time_format='%H:%M': iso, "),
-    "letter": (DATASET + "time_format: '%d %Q'\n", "time_format='%d %Q': iso, "),
+    "separator": (DATASET + "separator: ';;'\n", "separator=';;': must be one character"),
+    "no separator": (DATASET + "separator: ''\n", "separator='': must be one character"),
+    "time": (
+        DATASET + "time_format: isso\n",
+        "time_format='isso': must be iso, unix, unix_ms, or a",
+    ),
+    "clock": (DATASET + "time_format: '%H:%M'\n", "time_format='%H:%M': must be iso, "),
+    "letter": (DATASET + "time_format: '%d %Q'\n", "time_format='%d %Q': must be iso, "),
 }
 
 
@@ -89,41 +97,82 @@ def test_a_wrong_data_set_is_told(write, fault):
     text, message = WRONG[fault]
     write("dataset/town.yaml", text)
     with pytest.raises(ConfigError, match=message) as told:
-        catalog.load_dataset("town")
+        config.load_dataset("town")
     assert "config/dataset/town.yaml: " in str(told.value)
     assert "\n" not in str(told.value)
 
 
 def test_bytes_that_are_no_text_are_told(write):
     write("dataset/town.yaml", "")
-    (composition.CONFIG / "dataset/town.yaml").write_bytes("name: café\n".encode("latin-1"))
+    (config.CONFIG / "dataset/town.yaml").write_bytes("name: café\n".encode("latin-1"))
     with pytest.raises(ConfigError, match=r"config/dataset/town\.yaml: .*utf-8"):
-        catalog.load_dataset("town")
+        config.load_dataset("town")
 
 
 def test_a_data_set_takes_the_keys_of_another(write):
     write("dataset/town.yaml", "defaults: [log, _self_]\nname: town\ntitle: A town\n")
-    town = catalog.dataset_config("town")
-    assert town == {**catalog.dataset_config("log"), "name": "town", "title": "A town"}
-    assert composition.composed("simulate", ["dataset=town"])["dataset"] == town
+    town = config.dataset_config("town")
+    assert town == {**config.dataset_config("log"), "name": "town", "title": "A town"}
+    assert config.compose_config("simulate", ["dataset=town"])["dataset"] == town
+
+
+def test_data_sets_that_name_each_other_are_told(write):
+    write("dataset/town.yaml", "defaults: [city_2, _self_]\nname: town\n")
+    write("dataset/city_2.yaml", "defaults: [town, _self_]\nname: city_2\n")
+    with pytest.raises(ConfigError, match=r"config/dataset/city_2\.yaml: defaults=.*, in no circle"):
+        config.load_dataset("town")
 
 
 def test_a_stage_refuses_it_too(write):
     write("dataset/town.yaml", DATASET.replace("name: town", "name: flights"))
-    with pytest.raises(ConfigError, match="name: 'flights': 'town', as the file is called"):
-        composition.composed("simulate", ["dataset=town"])
+    with pytest.raises(ConfigError, match="name='flights': must be 'town', as the file is called"):
+        config.compose_config("simulate", ["dataset=town"])
     write("mechanism/mine.yaml", "name: lpa\n")
-    with pytest.raises(ConfigError, match=r"config/mechanism/mine\.yaml: name: 'lpa': 'mine', as the file"):
-        composition.composed("simulate", ["mechanism=mine"])
+    with pytest.raises(
+        ConfigError, match=r"config/mechanism/mine\.yaml: name='lpa': must be 'mine', as the file"
+    ):
+        config.compose_config("simulate", ["mechanism=mine"])
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("mechanism.options.phaze=3", "lsp.phaze: unknown key; allowed: phase"),
+        ("mechanism.options.phase=early", "lsp.phase.*='early': must be one of random"),
+        ("+mechanism.options.phase=-1", "phase.*=-1: must be at least 0"),
+        ("dataset.gird=3", "config/dataset/log.yaml: gird: unknown key; allowed: name"),
+        ("experiment.repetitions=0", "config/experiment/default.yaml: repetitions=0: must be at least 1"),
+        ("mechanism=lbx", "mechanism='lbx': must be one of lba, "),
+        ("step=3", "step: unknown key; allowed: accept_terms, "),
+        ("=3", ": unknown key; allowed: accept_terms"),
+    ],
+)
+def test_a_wrong_word_is_told_in_one_line(word, message):
+    words = ["dataset=log", "mechanism=lsp"]
+    words = [one for one in words if one.partition("=")[0] != word.partition("=")[0]] + [word]
+    with pytest.raises(ConfigError, match=message) as told:
+        check_config(config.compose_config("simulate", words))
+    assert "\n" not in str(told.value)
+
+
+def test_a_mechanism_needs_no_file_and_may_have_one(write):
+    words = ["mechanism=lsp"]
+    assert config.compose_config("simulate", words)["mechanism"]["options"] == {"phase": "random"}
+    assert config.compose_config("simulate", [*words, "mechanism.options.phase=3"])["mechanism"] == {
+        "name": "lsp",
+        "options": {"phase": 3},
+    }
+    write("mechanism/lsp.yaml", "name: lsp\noptions: {phase: 0}\n")
+    assert config.compose_config("simulate", words)["mechanism"]["options"] == {"phase": 0}
 
 
 MECHANISMS = {
-    "name: lpa\noption: {minimum_share: 0.1}\n": "option: no such key; it has name, options",
-    "name: lpa\noptions: [minimum_share]\n": r"options: \['minimum_share'\]: names and values",
-    "options: {}\n": "name: None: 'lpa', as the file is called",
-    "name: lpa\noptions: {minimum_shape: 0.1}\n": "lpa.minimum_shape: unknown option; allowed: minimum_share",
-    "name: lpa\noptions: {minimum_share: much}\n": "lpa.minimum_share='much': must be float, as its default",
-    "name: lpa\noptions: {minimum_share: 3}\n": "minimum_share=3: 0 to 0.5 of the window",
+    "name: lpa\noption: {minimum_share: 0.1}\n": "option: unknown key; allowed: name, options",
+    "name: lpa\noptions: [minimum_share]\n": r"options=\['minimum_share'\]: must be names and values",
+    "options: {}\n": "name=None: must be 'lpa', as the file is called",
+    "name: lpa\noptions: {minimum_shape: 0.1}\n": "lpa.minimum_shape: unknown key; allowed: minimum_share",
+    "name: lpa\noptions: {minimum_share: much}\n": "lpa.minimum_share='much': must be a number",
+    "name: lpa\noptions: {minimum_share: 3}\n": "lpa.minimum_share=3: must be at most 0.5",
 }
 
 
@@ -132,14 +181,14 @@ def test_wrong_options_are_told(write, text):
     write("mechanism/lpa.yaml", text)
     write("experiment/mine.yaml", EXPERIMENT)
     with pytest.raises(ConfigError, match=MECHANISMS[text]):
-        experiment.load_experiment("mine")
+        Plan.of({"experiment": "mine"})
 
 
 EXPERIMENTS = {
-    "repetition: 3\n": r"'repetition' was unexpected.*allowed: name, dataset, mechanism",
-    "variants: {fast: {minimum_share: 0.1}}\n": "vary: it needs variants, and variants need vary",
-    "vary: [lpa]\n": "vary: it needs variants, and variants need vary",
-    "figures: []\n": r"figures: \[\] .*allowed: a list of at least one",
+    "repetition: 3\n": "repetition: unknown key; allowed: name, dataset, mechanism",
+    "variants: {fast: {minimum_share: 0.1}}\n": "vary: must come with variants, and variants with vary",
+    "vary: [lpa]\n": "vary: must come with variants, and variants with vary",
+    "figures: []\n": r"figures=\[\]: must be a list of at least one",
     "figures: [busiest\n": r"experiment/mine\.yaml: line 10: ",
 }
 
@@ -148,8 +197,16 @@ EXPERIMENTS = {
 def test_a_wrong_experiment_is_told(write, text):
     write("experiment/mine.yaml", EXPERIMENT + text)
     with pytest.raises(ConfigError, match=EXPERIMENTS[text]) as told:
-        experiment.load_experiment("mine")
+        Plan.of({"experiment": "mine"})
     assert "\n" not in str(told.value)
+
+
+def test_values_of_the_command_line_are_what_their_keys_are():
+    """Snakemake hands the entries of a list over as text."""
+    made = load_experiment("smoke", {"epsilon": ["1e-3", "2", 3.5], "window": ["10"], "seed": "7"})
+    assert (made.epsilon, made.window, made.seed) == ([1e-3, 2.0, 3.5], [10], 7)
+    with pytest.raises(ConfigError, match=r"dataset=\['log', 'log'\]"):
+        load_experiment("smoke", {"dataset": ["log", "log"]})
 
 
 def test_a_mechanism_may_fail_on_its_options_as_it_likes(write, monkeypatch):
@@ -161,4 +218,4 @@ def test_a_mechanism_may_fail_on_its_options_as_it_likes(write, monkeypatch):
     monkeypatch.setattr(BudgetAbsorption, "__init__", fragile)
     write("experiment/mine.yaml", EXPERIMENT)
     with pytest.raises(ConfigError, match=r"lpa: options .*: ZeroDivisionError: by zero"):
-        experiment.load_experiment("mine")
+        Plan.of({"experiment": "mine"})

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mtsp_ldp.datasets.base import configured
-from mtsp_ldp.experiments.catalog import dataset_config
+from mtsp_ldp.experiments.config import dataset_config
 from mtsp_ldp.foundation.grid import hilbert_grid, hilbert_order
 
 
@@ -12,9 +12,9 @@ def test_flights_agree_with_an_independent_build(stream):
     assert flights.active.mean() == pytest.approx(694.7, abs=0.05)
     assert flights.active[6 * 24 + 12] == 748
     assert flights.active[8 * 24 : 9 * 24].min() == 184
-    assert sum(flights.facts["rows_by_reason"].values()) == flights.facts["rows"] == 336_776
+    assert sum(flights.facts.rows_by_reason.values()) == flights.facts.rows == 336_776
     assert flights.replicate == 150
-    codes = [cell["airport"] for cell in flights.facts["cells"]]
+    codes = [cell.name for cell in flights.facts.cells]
     assert {"BQN", "PSE", "SJU", "STT", "JFK", "LGA", "EWR"} <= set(codes)
     # neighbours on the map are neighbours in the tree
     assert (
@@ -42,11 +42,11 @@ def test_the_city_is_as_described(stream):
     assert 0.43 < share.max() < 0.47
     popular = np.sort(city.frequencies.mean(axis=0))[::-1]
     assert 0.45 < popular[:10].sum() < 0.55
-    crowd, evacuation, other = city.facts["events"]
+    crowd, evacuation, other = city.facts.events
     for event in (crowd, other):
-        before, during = city.counts[[event["start"] - 1, event["start"]], event["cell"]]
+        before, during = city.counts[[event.start - 1, event.start], event.cell]
         assert during > 3 * before
-    before, during = city.counts[[evacuation["start"] - 1, evacuation["start"]], evacuation["cell"]]
+    before, during = city.counts[[evacuation.start - 1, evacuation.start], evacuation.cell]
     assert during < before / 10
 
 
@@ -71,7 +71,7 @@ def test_lns_is_reflected_and_has_paths(tmp_path):
     ("change", "message"),
     [
         ({"format": "nope"}, "format='nope'"),
-        ({"hoold": 3}, "hoold: no such key"),
+        ({"hoold": 3}, "hoold: unknown key; allowed: name"),
         ({"replicate": 0}, "replicate=0"),
     ],
 )

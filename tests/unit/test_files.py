@@ -7,7 +7,7 @@ import time
 import polars as pl
 import pytest
 
-from mtsp_ldp.experiments.workspace import clear_stale_locks, forgive_the_future
+from mtsp_ldp.experiments.workspace import clear_stale_locks, reset_future_times
 from mtsp_ldp.foundation.files import BrokenFileError, atomic_write, read_json, read_table
 
 
@@ -98,7 +98,7 @@ def test_files_from_the_future_are_dated_as_of_now(tmp_path):
     for path, seconds in ((past, -500), (future, 500)):
         path.write_text("x")
         os.utime(path, (now + seconds, now + seconds))
-    forgive_the_future(tmp_path)
+    reset_future_times(tmp_path)
     assert past.stat().st_mtime == pytest.approx(now - 500, abs=1)
     assert now - 1 <= future.stat().st_mtime <= time.time()
-    forgive_the_future(tmp_path / "not there")
+    reset_future_times(tmp_path / "not there")

@@ -12,7 +12,7 @@ import pytest
 
 from mtsp_ldp.datasets.base import configured, formats
 from mtsp_ldp.datasets.source import Permission
-from mtsp_ldp.experiments.catalog import dataset_config, load_dataset
+from mtsp_ldp.experiments.config import dataset_config, load_dataset
 
 RAW = Path(__file__).resolve().parents[1] / "raw"
 
@@ -124,7 +124,7 @@ EXPECTED = {
 
 
 def rows(stream):
-    names = [cell["name"] for cell in stream.facts["cells"]]
+    names = [cell.name for cell in stream.facts.cells]
     return [
         (t, int(user), names[cell])
         for t in range(stream.length)
@@ -151,9 +151,9 @@ def raw(tmp_path):
 def test_a_format_is_read_to_the_last_row(raw, name):
     length, users, origin, reasons, first = EXPECTED[name]
     stream = prepared(name, raw(name))
-    assert (stream.length, stream.users, stream.facts["origin"]) == (length, users, origin)
-    assert stream.facts["rows_by_reason"] == reasons
-    assert stream.facts["rows"] == sum(reasons.values())
+    assert (stream.length, stream.users, stream.facts.origin) == (length, users, origin)
+    assert stream.facts.rows_by_reason == reasons
+    assert stream.facts.rows == sum(reasons.values())
     assert rows(stream)[: len(first)] == first
 
 
@@ -230,7 +230,7 @@ def test_a_stray_quote_costs_its_own_line_only(raw):
     path = folder / "Taxi_Trips.csv"
     path.write_text(path.read_text().replace("t4,bbb", 't4,"bbb'))
     # of that trip one end was out of range and one kept; now neither can be read
-    reasons = prepared("chicago", folder).facts["rows_by_reason"]
+    reasons = prepared("chicago", folder).facts.rows_by_reason
     assert reasons == {"kept": 5, "outside": 1, "unparsable": 4}
 
 
@@ -271,15 +271,15 @@ def test_without_raw_files_it_says_what_it_looked_for(tmp_path):
     [
         ({"box": [1, 2, 3]}, "box=.*west, south, east, north"),
         ({"box": [117, 39.5, 116, 40.3]}, "west < east"),
-        ({"grid": 0}, "grid=0: a whole number"),
-        ({"grid": 300}, "grid=300: at most 256"),
+        ({"grid": 0}, "grid=0: must be at least 1"),
+        ({"grid": 300}, "grid=300: must be at most 256"),
         ({"slot_minutes": 2.5}, "slot_minutes=2.5"),
         ({"hold": True}, "hold=True"),
         ({"time_zone": "Asia/Peking"}, "time_zone='Asia/Peking'"),
-        ({"origin": "yesterday"}, "origin='yesterday': first, an ISO time"),
-        ({"within_slot": "best"}, "within_slot='best': one of last, first, most"),
+        ({"origin": "yesterday"}, "origin='yesterday': must be first, an ISO time"),
+        ({"within_slot": "best"}, "within_slot='best': must be one of last, first, most"),
         ({"length": 0}, "length=0"),
-        ({"source": {"page": "p", "licence": "l", "pages": 1}}, "source: .*'pages'"),
+        ({"source": {"page": "p", "licence": "l", "pages": 1}}, "source.pages: unknown key"),
     ],
 )
 def test_a_bad_key_is_refused_by_name(change, message):
@@ -297,8 +297,8 @@ def test_real_rows_are_read(name, tmp_path):
         target = tmp_path / path.name.replace("gowalla_events.csv", "loc-gowalla_totalCheckins.txt")
         target.symlink_to(path)
     stream = prepared(name, tmp_path)
-    reasons = stream.facts["rows_by_reason"]
-    assert sum(reasons.values()) == stream.facts["rows"]
+    reasons = stream.facts.rows_by_reason
+    assert sum(reasons.values()) == stream.facts.rows
     assert "unparsable" not in reasons
     assert reasons["kept"] > 0
 

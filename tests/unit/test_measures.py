@@ -132,7 +132,7 @@ def test_a_thousand_ranges_need_no_cube(monkeypatch):
 def test_the_blizzard_is_among_the_true_events_of_flights(stream):
     flights = stream("flights")
     truth = Workload(flights, flights.replicate)
-    airports = [cell["airport"] for cell in flights.facts["cells"]]
+    airports = [cell.name for cell in flights.facts.cells]
     (watch,) = (w for w in truth.watches if w.query == "event_12_share")
     # aircraft come back from the afternoon of 9 February (t = 204) on
     back = slice(206 - 23, 222 - 23)

@@ -285,7 +285,7 @@ def test_absent_users_report_too_where_presence_is_private(kind, division, share
     counts = np.array([[30, 12, 6, 2]])
     if kind == "panel":
         stream = Stream.from_panel(
-            np.zeros(50, int), np.arange(50), np.arange(4).repeat(counts[0]), 4, facts={"users": 200}
+            np.zeros(50, int), np.arange(50), np.arange(4).repeat(counts[0]), 4, users=200
         )
     else:
         stream = Stream.from_counts(counts, 200)

@@ -430,8 +430,8 @@ def test_a_server_takes_the_options_of_every_mechanism(option):
     [
         ({"presence": "private"}, "presence='private': must be public"),
         ({"noise": "loud"}, r"lpa\.noise='loud': must be one of paper, exact"),
-        ({"phase": 0}, r"lpa\.phase: unknown option; allowed: minimum_share"),
-        ({"epsilon": 0}, "epsilon=0: must be a finite number above 0"),
+        ({"phase": 0}, r"lpa\.phase: unknown key; allowed: minimum_share"),
+        ({"epsilon": 0}, "epsilon=0: must be above 0"),
         ({"window": True}, "window=True: must be an integer"),
     ],
 )

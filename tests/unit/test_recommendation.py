@@ -7,7 +7,7 @@ from scipy import stats
 
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.evaluation.expectation import Expectation
-from mtsp_ldp.evaluation.recommendation import advise, stretch
+from mtsp_ldp.evaluation.recommendation import advise, slice_stream
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.stages import recommend
@@ -155,7 +155,7 @@ def test_a_long_stream_is_cut_to_its_middle(stream):
     assert not advice.whole
     assert 15 <= length < stream.length
     assert abs(advice.first - (stream.length - 1 - advice.last)) <= 1
-    part = stretch(stream, advice.first, length)
+    part = slice_stream(stream, advice.first, length)
     assert (part.counts == stream.counts[advice.first : advice.last + 1]).all()
     assert (part.users, part.is_panel) == (stream.users, stream.is_panel)
     if stream.is_panel:
@@ -194,15 +194,15 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
-        ("stream=log", "recommend: stream: no such key; one of accept_terms, "),
-        ("dataset=atlantis", "recommend: dataset=atlantis: one of brightkite, "),
-        ("dataset.nam=3", "recommend: dataset.nam: no such key"),
-        ("epsilon=0", "recommend: epsilon=0: must be a finite number above 0"),
-        ("epsilon=[1,x]", "recommend: epsilon='x': must be a finite number above 0"),
-        ("epsilon=[]", "recommend: epsilon=[], window=[10, 20, 50]: at least one of each"),
+        ("stream=log", "recommend: stream: unknown key; allowed: accept_terms, "),
+        ("dataset=atlantis", "recommend: dataset='atlantis': must be one of brightkite, "),
+        ("dataset.nam=3", "recommend: config/dataset/log.yaml: nam: unknown key"),
+        ("epsilon=0", "recommend: epsilon=0: must be above 0"),
+        ("epsilon=[1,x]", "recommend: epsilon='x': must be a number"),
+        ("epsilon=[]", "recommend: epsilon=[], window=[10, 20, 50]: must be at least one of each"),
         ("epsilon=[1", "recommend: no viable alternative at input '[1'"),
         ("window=61", "recommend: window=61: must be in 1..60, the timestamps of this stream"),
-        ("repetitions=1", "recommend: repetitions=1: a whole number, at least 2"),
+        ("repetitions=1", "recommend: repetitions=1: must be an integer, at least 2"),
         ("dataset=city", "city.json: no such file; prepare writes it"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.datasets.ingest import retrieval
 from mtsp_ldp.datasets.source import Permission, SourceError
-from mtsp_ldp.experiments.catalog import dataset_config
+from mtsp_ldp.experiments.config import dataset_config
 
 ALLOWED = Permission(download=True, terms=frozenset({"tdrive"}))
 LINE = b"7,2008-02-02 13:30:05,116.41000,39.91000\r\n"
@@ -197,8 +197,8 @@ def test_a_part_of_several_files_is_missing_by_name(server, folder):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"allow_download": "yes"}, "allow_download='yes': true or false"),
-        ({"accept_terms": 3}, "accept_terms=3: a list of names"),
+        ({"allow_download": "yes"}, "allow_download='yes': must be true or false"),
+        ({"accept_terms": 3}, "accept_terms=3: must be a list of names"),
         ({"accept_terms": ["a;b"]}, "accept_terms"),
     ],
 )
@@ -207,11 +207,7 @@ def test_bad_permissions_are_refused(config, message):
         Permission.of(config)
 
 
-def test_permissions_reach_the_jobs_through_the_environment():
-    assert Permission().exports() == ""
-    told = Permission.of({"allow_download": True, "accept_terms": ["tdrive", "geolife"]}).exports()
-    assert told == "export MTSP_LDP_ALLOW_DOWNLOAD=true MTSP_LDP_ACCEPT_TERMS=geolife,tdrive; "
-    assert Permission.of({"allow_download": True, "accept_terms": "geolife,tdrive"}).terms == {
-        "geolife",
-        "tdrive",
-    }
+def test_permissions_reach_the_jobs_as_words():
+    assert Permission().words == ["allow_download=false", "accept_terms=[]"]
+    allowed = Permission.of({"allow_download": True, "accept_terms": ["tdrive", "geolife"]})
+    assert allowed.words == ["allow_download=true", 'accept_terms=["geolife", "tdrive"]']

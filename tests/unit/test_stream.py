@@ -6,12 +6,13 @@ import pytest
 
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.streams import rows
+from mtsp_ldp.streams.facts import StreamFacts
 from mtsp_ldp.streams.stream import StreamError
 
 
 @pytest.fixture
 def path(tmp_path):
-    stream = Stream.from_panel([0, 0, 1], [5, 3, 3], [1, 0, 2], 3, facts={"dataset": "made"})
+    stream = Stream.from_panel([0, 0, 1], [5, 3, 3], [1, 0, 2], 3, facts=StreamFacts(dataset="made"))
     stream.write(tmp_path / "made.parquet")
     return tmp_path / "made.parquet"
 
@@ -25,7 +26,7 @@ def test_reads_what_it_wrote(path):
 
 
 def test_the_order_of_rows_does_not_matter(path, tmp_path):
-    again = Stream.from_panel([1, 0, 0], [3, 5, 3], [2, 1, 0], 3, facts={"dataset": "made"})
+    again = Stream.from_panel([1, 0, 0], [3, 5, 3], [2, 1, 0], 3, facts=StreamFacts(dataset="made"))
     again.write(tmp_path / "again.parquet")
     assert (tmp_path / "again.parquet").read_bytes() == path.read_bytes()
 
@@ -43,9 +44,9 @@ def test_an_exchangeable_stream_round_trips(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: pl.concat([f, f[1:2]]), r"row 3: user 1 at t=0 again"),
-        (lambda f: f.with_columns(cell=pl.lit(3, pl.UInt16)), r"row 0: cell=3, and 0\.\.2"),
-        (lambda f: f.with_columns(t=pl.col("t") + 2), r"row 0: t=2, and 0\.\.1"),
+        (lambda f: pl.concat([f, f[1:2]]), r"row 3: user 1 at t=0: must be there once"),
+        (lambda f: f.with_columns(cell=pl.lit(3, pl.UInt16)), r"row 0: cell=3: must be in 0\.\.2"),
+        (lambda f: f.with_columns(t=pl.col("t") + 2), r"row 0: t=2: must be in 0\.\.1"),
         (lambda f: f.drop("cell"), "column 'cell' is missing"),
         (lambda f: f.with_columns(user=pl.lit("x")), "column 'user'"),
         (lambda f: f.with_columns(user=pl.lit(None, pl.UInt32)), "column 'user'"),
@@ -96,7 +97,7 @@ def wide(tmp_path):
     there = rng.random((40, 30)) < 0.4
     there[[0, 7, 39]], there[11] = False, True
     t, user = np.nonzero(there)
-    stream = Stream.from_panel(t, user, rng.integers(0, 5, t.size), 5, length=40, facts={"users": 30})
+    stream = Stream.from_panel(t, user, rng.integers(0, 5, t.size), 5, length=40, users=30)
     stream.write(tmp_path / "wide.parquet")
     return stream
 
@@ -133,10 +134,10 @@ def test_an_error_names_the_row_of_the_file_whatever_the_block(wide, tmp_path, m
     frame, row = pl.read_parquet(path), 100
     wrong = pl.when(pl.int_range(pl.len()) == row)
     frame.with_columns(cell=wrong.then(5).otherwise("cell")).write_parquet(path)
-    with pytest.raises(StreamError, match=rf"row {row}: cell=5, and 0\.\.4"):
+    with pytest.raises(StreamError, match=rf"row {row}: cell=5: must be in 0\.\.4"):
         Stream.read(path)
     pl.concat([frame, frame[row : row + 1]]).write_parquet(path)
-    with pytest.raises(StreamError, match=rf"row {frame.height}: user \d+ at t=\d+ again"):
+    with pytest.raises(StreamError, match=rf"row {frame.height}: user \d+ at t=\d+: must be there once"):
         Stream.read(path)
     frame.sample(fraction=1.0, shuffle=True, seed=1).write_parquet(path)
     assert np.array_equal(Stream.read(path).counts, wide.counts)

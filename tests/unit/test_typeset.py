@@ -10,16 +10,18 @@ import polars as pl
 import pytest
 
 from mtsp_ldp import Stream
+from mtsp_ldp.evaluation.runs import Run, RunFiles, read_run, write_run
 from mtsp_ldp.evaluation.summary import summarize
 from mtsp_ldp.mechanisms.base import Mechanism, Registration
 from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.releases.release import Release
 from mtsp_ldp.report import style
-from mtsp_ldp.report.canvas import Run, read_run
 from mtsp_ldp.report.page import as_json
 from mtsp_ldp.report.payload import View, _packed, payload
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import Block, blocks, errors
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
+from mtsp_ldp.streams.facts import Cell, StreamFacts
 
 ERRORS = {"lsp": [1.0, 1.2], "lpa": [1.15, 1.25], "lbu": [9.0, 9.1], "uniform": [5.0], "zero": [6.0]}
 
@@ -117,12 +119,14 @@ def test_mechanisms_of_ones_own_look_different(monkeypatch):
 @pytest.mark.parametrize("counted", [None, 1000])
 def test_a_run_is_read_as_shares_of_those_who_are_there(tmp_path, counted):
     """With private presence n_t is unknown, and what is released are shares of all."""
-    stream = Stream.from_counts(np.array([[30, 10], [5, 45]]), 500, facts={"replicate": 2})
+    stream = Stream.from_counts(np.array([[30, 10], [5, 45]]), 500, facts=StreamFacts(replicate=2))
     active = np.full(2, counted) if counted else stream.active * 2
     released = stream.counts * 2 / active[:, None]
-    pl.DataFrame({"t": [0, 1], "active": active}).write_parquet(tmp_path / "run.trace.parquet")
-    pl.DataFrame({"frequency": released.ravel()}).write_parquet(tmp_path / "run.release.parquet")
-    run = read_run(tmp_path / "run", stream)
+    trace = pl.DataFrame({"t": [0, 1], "active": active})
+    release = Release(released, np.arange(2), active, trace, of_all_users=counted is not None)
+    files = RunFiles(str(tmp_path / "run"))
+    write_run(files, pl.DataFrame({"value": [0.0]}), release, {})
+    run = read_run(files, stream)
     np.testing.assert_allclose(run.frequencies, [[0.75, 0.25], [0.1, 0.9]])
 
 
@@ -137,7 +141,7 @@ def view(steps, d, mechanisms=("lsp",)):
             "published": np.ones(steps, bool),
         }
     )
-    facts = {"title": "S", "cells": [{"name": str(cell)} for cell in range(d)]}
+    facts = StreamFacts(title="S", cells=tuple(Cell(str(cell)) for cell in range(d)))
     return View(stream, facts, {name: Run(trace, rng.normal(size=(steps, d))) for name in mechanisms})
 
 

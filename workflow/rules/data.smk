@@ -7,40 +7,45 @@ localrules:
 
 
 rule fetch_all:
-    "The raw files of every stream of {E.name}"
+    "The raw files of every stream of {experiment.name}"
     input:
-        sorted({receipt_of(name) for name in E.dataset}),
+        sorted({plan.receipt(name) for name in experiment.dataset}),
 
 
 rule fetch:
     "Fetch the raw files of {wildcards.dataset}"
     output:
-        "data/raw/{dataset}/receipt.json",
+        layout.receipt("{dataset}"),
     log:
-        f"logs/{E.name}/fetch/{{dataset}}.log",
+        files.log("fetch", "{dataset}"),
     conda:
         "../../environment.yml"
     params:
         config=lambda wildcards: provenance.config_digest(
-            catalog.raw_config(wildcards.dataset)
+            plan.datasets[wildcards.dataset].get(
+                "source", plan.datasets[wildcards.dataset]
+            )
         ),
-        files=lambda wildcards: catalog.load_dataset(wildcards.dataset).loose_files(
-            Path("data/raw") / wildcards.dataset
+        files=lambda wildcards: plan.dataset(wildcards.dataset).loose_files(
+            Path(layout.raw(wildcards.dataset))
         ),
-        code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "fetch"),
+        code=lambda wildcards: provenance.dataset_digest(
+            plan.dataset(wildcards.dataset), "fetch"
+        ),
     shell:
-        "python -m mtsp_ldp.stages.fetch dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.fetch {plan.path:q} dataset={wildcards.dataset:q}"
+        " {plan.permission.words:q} > {log:q} 2>&1"
 
 
 rule prepare:
     "Prepare the stream of {wildcards.dataset}"
     input:
-        raw_receipt,
+        receipt_of,
     output:
-        stream="data/streams/{dataset}.parquet",
-        facts="data/streams/{dataset}.json",
+        stream=layout.stream("{dataset}"),
+        facts=layout.facts("{dataset}"),
     log:
-        f"logs/{E.name}/prepare/{{dataset}}.log",
+        files.log("prepare", "{dataset}"),
     conda:
         "../../environment.yml"
     resources:
@@ -48,22 +53,24 @@ rule prepare:
         runtime=lambda wildcards, attempt: attempt * 30,
     params:
         config=lambda wildcards: provenance.config_digest(
-            catalog.dataset_config(wildcards.dataset)
+            plan.datasets[wildcards.dataset]
         ),
-        code=lambda wildcards: provenance.dataset_digest(wildcards.dataset, "prepare"),
+        code=lambda wildcards: provenance.dataset_digest(
+            plan.dataset(wildcards.dataset), "prepare"
+        ),
     shell:
-        "python -m mtsp_ldp.stages.prepare dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.prepare {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule inspect:
     "Look into the stream of {wildcards.dataset}"
     input:
-        stream="data/streams/{dataset}.parquet",
-        facts="data/streams/{dataset}.json",
+        stream=layout.stream("{dataset}"),
+        facts=layout.facts("{dataset}"),
     output:
-        "reports/streams/{dataset}.html",
+        layout.stream_page("{dataset}"),
     log:
-        f"logs/{E.name}/inspect/{{dataset}}.log",
+        files.log("inspect", "{dataset}"),
     conda:
         "../../environment.yml"
     resources:
@@ -72,10 +79,10 @@ rule inspect:
     params:
         code=provenance.stage_digest("inspect"),
     shell:
-        "python -m mtsp_ldp.stages.inspect dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.inspect {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule streams:
     "The streams of the experiment, looked into"
     input:
-        expand("reports/streams/{dataset}.html", dataset=E.dataset),
+        [layout.stream_page(name) for name in experiment.dataset],

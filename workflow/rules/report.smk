@@ -1,176 +1,172 @@
 """From the runs to one summary, tables, figures and the page (reports/<experiment>/…)."""
 
+from mtsp_ldp.experiments.config import CONFIG, dataset_config
+
 
 rule summarize:
-    "Summarise the runs of {E.name}"
+    "Summarise the runs of {experiment.name}"
     input:
-        [result(cell) for cell in E.cells],
+        [one.files(files).scores for one in experiment.cells],
     output:
-        summary=SUMMARY,
-        ratios=RATIOS,
+        summary=files.summary,
+        ratios=files.ratios,
     log:
-        f"logs/{E.name}/summarize.log",
+        files.log("summarize"),
     conda:
         "../../environment.yml"
     resources:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        experiment=provenance.config_digest(E),
-        overrides=grid.as_overrides(E),
+        experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("summarize"),
     shell:
-        "python -m mtsp_ldp.stages.summarize {params.overrides:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.summarize {plan.path:q} > {log:q} 2>&1"
 
 
 rule tabulate:
     "Tabulate {wildcards.dataset}"
     input:
-        summary=SUMMARY,
-        ratios=RATIOS,
-        facts="data/streams/{dataset}.json",
+        summary=files.summary,
+        ratios=files.ratios,
+        facts=layout.facts("{dataset}"),
     output:
-        multiext(f"{REPORT}/tables/{{dataset}}", ".csv", ".md", ".tex"),
+        [files.table("{dataset}", form) for form in ("csv", "md", "tex")],
         report(
-            f"{REPORT}/tables/{{dataset}}.html",
+            files.table("{dataset}", "html"),
             caption="../report/tables.rst",
             category="{dataset}",
             labels={"stream": "{dataset}", "view": "tables"},
         ),
     log:
-        f"logs/{E.name}/tabulate/{{dataset}}.log",
+        files.log("tabulate", "{dataset}"),
     conda:
         "../../environment.yml"
     resources:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        overrides=grid.as_overrides(E),
+        experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("tabulate"),
     shell:
-        "python -m mtsp_ldp.stages.tabulate dataset={wildcards.dataset:q} {params.overrides:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.tabulate {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule plot:
     "Plot {wildcards.dataset}"
     input:
-        summary=SUMMARY,
-        ratios=RATIOS,
-        stream="data/streams/{dataset}.parquet",
-        facts="data/streams/{dataset}.json",
-        runs=focus_results,
+        summary=files.summary,
+        ratios=files.ratios,
+        stream=layout.stream("{dataset}"),
+        facts=layout.facts("{dataset}"),
+        runs=lambda wildcards: plan.focus_files(wildcards.dataset),
     output:
-        multiext(
-            f"{REPORT}/figures/{{dataset}}",
-            *[f".{figure}.{kind}" for figure in E.figures for kind in ("pdf", "svg")],
-        ),
+        [
+            files.figure("{dataset}", figure, form)
+            for figure in experiment.figures
+            for form in ("pdf", "svg")
+        ],
         *[
             report(
-                f"{REPORT}/figures/{{dataset}}.{figure}.png",
+                files.figure("{dataset}", figure, "png"),
                 caption=f"../report/{figure}.rst",
                 category="{dataset}",
                 labels={"stream": "{dataset}", "view": figure},
             )
-            for figure in E.figures
+            for figure in experiment.figures
         ],
     log:
-        f"logs/{E.name}/plot/{{dataset}}.log",
+        files.log("plot", "{dataset}"),
     conda:
         "../../environment.yml"
     resources:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        overrides=grid.as_overrides(E),
+        experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("plot"),
     shell:
-        "python -m mtsp_ldp.stages.plot dataset={wildcards.dataset:q} {params.overrides:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.plot {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule compare:
-    "Compare the mechanisms of {E.name}, and judge the paper's claims"
+    "Compare the mechanisms of {experiment.name}, and judge the paper's claims"
     input:
-        runs=[result(cell) for cell in E.cells],
-        summary=SUMMARY,
-        streams=expand("data/streams/{dataset}.parquet", dataset=E.dataset),
+        runs=[one.files(files).scores for one in experiment.cells],
+        summary=files.summary,
+        streams=[layout.stream(name) for name in experiment.dataset],
     output:
         report(
-            f"{REPORT}/tables/claims.csv",
+            files.table("claims", "csv"),
             caption="../report/claims.rst",
             category="all streams",
             labels={"stream": "all", "view": "claims"},
         ),
         report(
-            f"{REPORT}/tables/ranks.csv",
+            files.table("ranks", "csv"),
             caption="../report/ranks.rst",
             category="all streams",
             labels={"stream": "all", "view": "mean ranks"},
         ),
         report(
-            f"{REPORT}/tables/profiles.csv",
+            files.table("profiles", "csv"),
             caption="../report/profiles.rst",
             category="all streams",
             labels={"stream": "all", "view": "performance profiles"},
         ),
-        f"{REPORT}/tables/claims.md",
+        files.table("claims", "md"),
     log:
-        f"logs/{E.name}/compare.log",
+        files.log("compare"),
     conda:
         "../../environment.yml"
     resources:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        overrides=grid.as_overrides(E),
-        claims=provenance.config_digest(
-            (composition.CONFIG / "claims.yaml").read_bytes()
-        ),
+        experiment=provenance.config_digest(experiment),
+        claims=provenance.config_digest((CONFIG / "claims.yaml").read_bytes()),
         code=provenance.stage_digest("compare"),
     shell:
-        "python -m mtsp_ldp.stages.compare {params.overrides:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.compare {plan.path:q} > {log:q} 2>&1"
 
 
 rule publish:
-    "Write the page of {E.name}"
+    "Write the page of {experiment.name}"
     input:
-        summary=SUMMARY,
-        streams=expand("data/streams/{dataset}.parquet", dataset=E.dataset),
-        facts=expand("data/streams/{dataset}.json", dataset=E.dataset),
-        runs=[
-            result(E.focus_cell(dataset, name))
-            for dataset in E.dataset
-            for name in E.names
+        summary=files.summary,
+        streams=[layout.stream(name) for name in experiment.dataset],
+        facts=[layout.facts(name) for name in experiment.dataset],
+        runs=[path for name in experiment.dataset for path in plan.focus_files(name)],
+        tables=[files.table(name, "html") for name in experiment.dataset],
+        comparison=[
+            files.table(name, "csv") for name in ("claims", "ranks", "profiles")
         ],
-        tables=expand(f"{REPORT}/tables/{{dataset}}.html", dataset=E.dataset),
-        comparison=multiext(
-            f"{REPORT}/tables/", "claims.csv", "ranks.csv", "profiles.csv"
-        ),
-        figures=expand(
-            f"{REPORT}/figures/{{dataset}}.{{figure}}.png",
-            figure=E.figures,
-            dataset=E.dataset,
-        ),
+        figures=[
+            files.figure(name, figure, "png")
+            for name in experiment.dataset
+            for figure in experiment.figures
+        ],
     output:
-        f"{REPORT}/index.html",
+        files.page,
     log:
-        f"logs/{E.name}/publish.log",
+        files.log("publish"),
     conda:
         "../../environment.yml"
     resources:
         mem_mb=megabytes,
         runtime=minutes,
     params:
-        overrides=grid.as_overrides(E),
+        experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("publish"),
         commit=provenance.commit(),
     shell:
-        "python -m mtsp_ldp.stages.publish {params.overrides:q} commit={params.commit} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.publish {plan.path:q} commit={params.commit} > {log:q} 2>&1"
 
 
 rule study:
     "Study {wildcards.study}"
     output:
-        "reports/studies/{study}.md",
+        layout.study("{study}"),
     log:
         "logs/studies/{study}.log",
     conda:
@@ -180,12 +176,12 @@ rule study:
         runtime=lambda wildcards, attempt: attempt * 60,
     params:
         code=provenance.stage_digest("study"),
-        config=provenance.config_digest(catalog.dataset_config("city")),
+        config=provenance.config_digest(dataset_config("city")),
     shell:
-        "python -m mtsp_ldp.stages.study study={wildcards.study:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.study {plan.path:q} study={wildcards.study:q} > {log:q} 2>&1"
 
 
 rule studies:
     "Growth of error and time, grouping on known signals, privacy audits"
     input:
-        expand("reports/studies/{study}.md", study=["growth", "grouping", "privacy"]),
+        expand(layout.study("{study}"), study=["growth", "grouping", "privacy"]),

@@ -7,14 +7,21 @@ All repetitions are inside; every cell has its own files (data/runs/<experiment>
 rule simulate:
     "Simulate {wildcards.mechanism} on {wildcards.dataset}, epsilon={params.epsilon}, w={params.window}"
     input:
-        stream="data/streams/{dataset}.parquet",
-        facts="data/streams/{dataset}.json",
+        stream=stream_of,
+        facts=layout.facts("{dataset}"),
     output:
-        scores=files(".parquet"),
-        release=files(".release.parquet"),
-        trace=files(".trace.parquet"),
+        scores=batched(cell().scores),
+        release=batched(cell().release),
+        trace=batched(cell().trace),
     log:
-        f"logs/{E.name}/simulate/{JOB}.log",
+        expand(
+            files.log(
+                "simulate",
+                f"{{dataset}}/{{mechanism}}/{cell_name('{epsilon}', '{window}')}",
+            ),
+            **{key: "all" for key in BATCHED},
+            allow_missing=True,
+        ),
     wildcard_constraints:
         epsilon=NUMBER,
         window=NUMBER,
@@ -26,33 +33,34 @@ rule simulate:
     params:
         epsilon=values("epsilon"),
         window=values("window"),
-        repetitions=E.repetitions,
-        config=lambda wildcards: json.dumps(
-            {
-                "dataset": {"name": wildcards.dataset},
-                "made_of": made_of(catalog.dataset_config(wildcards.dataset)),
-                "mechanism": E.mechanism_config(wildcards.mechanism),
-                "label": wildcards.mechanism,
-                "seed": E.seed,
-                "code": provenance.mechanism_digest(wildcards.mechanism),
-                "data": "data",
-                "output": stem_of(wildcards.dataset, wildcards.mechanism),
-            }
+        repetitions=experiment.repetitions,
+        seed=experiment.seed,
+        folder=lambda wildcards: files.folder(wildcards.dataset, wildcards.mechanism),
+        config=lambda wildcards: provenance.config_digest(
+            plan.datasets[wildcards.dataset], plan.mechanisms[wildcards.mechanism]
         ),
+        code=lambda wildcards: provenance.mechanism_digest(wildcards.mechanism),
     shell:
-        "python -m mtsp_ldp.stages.simulate {params.config:q}"
-        ' \'{{"epsilon": {params.epsilon}, "window": {params.window}, "repetitions": {params.repetitions}}}\''
-        " > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.simulate {plan.path:q} dataset={wildcards.dataset:q}"
+        " mechanism={wildcards.mechanism:q} epsilon={params.epsilon:q} window={params.window:q}"
+        " repetitions={params.repetitions} seed={params.seed} code={params.code}"
+        " output={params.folder:q} > {log:q} 2>&1"
 
 
 use rule simulate as floor with:
     output:
-        scores=f"{RUNS}/{FLOOR}.parquet",
-        release=f"{RUNS}/{FLOOR}.release.parquet",
-        trace=f"{RUNS}/{FLOOR}.trace.parquet",
+        scores=cell(None, None).scores,
+        release=cell(None, None).release,
+        trace=cell(None, None).trace,
     log:
-        f"logs/{E.name}/simulate/{FLOOR}.log",
+        files.log("simulate", f"{{dataset}}/{{mechanism}}/{cell_name(None, None)}"),
     params:
         epsilon="null",
         window="null",
         repetitions=1,
+        seed=experiment.seed,
+        folder=lambda wildcards: files.folder(wildcards.dataset, wildcards.mechanism),
+        config=lambda wildcards: provenance.config_digest(
+            plan.datasets[wildcards.dataset], plan.mechanisms[wildcards.mechanism]
+        ),
+        code=lambda wildcards: provenance.mechanism_digest(wildcards.mechanism),

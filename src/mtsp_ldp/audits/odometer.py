@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mtsp_ldp.mechanisms.options import check_window
+from mtsp_ldp.mechanisms.options import check_terms
 from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
 
@@ -66,7 +66,7 @@ def privacy_spend(
     It does not believe the ledger: it adds up the reports of each user as they are made. In an exchangeable
     population everybody who is asked counts as reporting.
     """
-    check_window(window, stream.length)
+    check_terms(epsilon, window, stream.length)
     odometer = WindowOdometer(stream.users, window)
     simulate(stream, mechanism, epsilon=epsilon, window=window, seed=seed, witness=odometer, **options)
     return odometer.largest

@@ -1,4 +1,4 @@
-"""What a data set is: a frozen dataclass with ``fetch`` and ``prepare``, whose fields are its config keys.
+"""Data sets: frozen models with ``fetch`` and ``prepare``, whose fields are their config keys.
 
 A new format is one module in ``formats`` with ``@register("<format>")``; a new data set of a known
 format is one yaml in ``config/dataset``.
@@ -6,17 +6,23 @@ format is one yaml in ``config/dataset``.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.foundation.registry import Registry
+from mtsp_ldp.foundation.validation import explain
 from mtsp_ldp.streams.stream import Stream
 
+Count = Annotated[int, Field(ge=1)]
+"""A number of things, at least one."""
+Side = Annotated[int, Field(ge=1, le=256)]
+"""Squares a side of a grid."""
 
-@dataclass(frozen=True, kw_only=True)
-class Dataset(ABC):
+
+class Dataset(BaseModel, ABC):
     """One configured data set.
 
     Attributes
@@ -31,9 +37,11 @@ class Dataset(ABC):
         The data set whose raw files this one is made of; its own by default.
     """
 
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
     name: str
     title: str
-    replicate: int = 1
+    replicate: Count = 1
     raw: str | None = None
 
     @property
@@ -46,7 +54,7 @@ class Dataset(ABC):
         """T, where the config fixes it."""
         return None
 
-    def require(self, folder: Path, permission: Permission) -> None:  # noqa: B027
+    def require(self, folder: Path, permission: Permission) -> None:
         """Raise ValueError if raw files are missing and may not be had; most formats need none."""
 
     def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
@@ -60,16 +68,6 @@ class Dataset(ABC):
     @abstractmethod
     def prepare(self, folder: Path) -> Stream:
         """The canonical stream of the raw files, with its facts."""
-
-
-def fate(facts: Mapping[str, Any]) -> str:
-    """What became of a stream's records, in a line; with a warning where most are of no use."""
-    reasons, total = facts["rows_by_reason"], facts["rows"]
-    told = ", ".join(f"{reason.replace('_', ' ')} {number:,}" for reason, number in reasons.items())
-    lost = sum(reasons.get(name, 0) for name in ("unparsable", "out_of_range", "out_of_box"))
-    return f"Of {total:,} records: {told}" + (
-        "; WARNING: most have no readable place" if 2 * lost > total else ""
-    )
 
 
 FORMATS: Registry[type[Dataset]] = Registry("format", "mtsp_ldp.datasets.formats", "mtsp_ldp.formats")
@@ -93,7 +91,7 @@ def formats() -> Mapping[str, type[Dataset]]:
 
 
 def configured(config: Mapping[str, Any]) -> Dataset:
-    """The data set of a config: ``format`` picks the class, the other keys are its fields.
+    """Make the data set of a config: ``format`` picks the class, the other keys are its fields.
 
     Raises
     ------
@@ -101,20 +99,8 @@ def configured(config: Mapping[str, Any]) -> Dataset:
         Naming the key, its value and what is allowed.
     """
     given = dict(config)
-    label = f"dataset {given.get('name')!r}"
-    form = str(given.pop("format", None))
+    cls = FORMATS.find(str(given.pop("format", None)))
     try:
-        kind = FORMATS.find(form)
-    except ValueError as error:
-        raise ValueError(f"{label}: {error}") from None
-    known = [field.name for field in fields(kind)]
-    for key in given:
-        if key not in known:
-            raise ValueError(f"{label}: {key}: no such key; {form} has {', '.join(known)}")
-    for field in fields(kind):
-        if field.default is MISSING and field.default_factory is MISSING and field.name not in given:
-            raise ValueError(f"{label}: {field.name}: missing; {form} needs it")
-    replicate = given.get("replicate", 1)
-    if not isinstance(replicate, int) or isinstance(replicate, bool) or replicate < 1:
-        raise ValueError(f"{label}: replicate={replicate!r}: a whole number, at least 1")
-    return kind(**given)
+        return cls(**given)
+    except ValidationError as error:
+        raise ValueError(explain(error, "", cls.model_fields)) from None

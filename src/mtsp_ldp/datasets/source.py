@@ -1,9 +1,14 @@
 """What a data set's publisher offers, and what the user allows."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mtsp_ldp.foundation.validation import explain
 
 
 class SourceError(ValueError):
@@ -28,22 +33,19 @@ class Permission:
         """
         allowed, terms = config.get("allow_download", False), config.get("accept_terms", [])
         if not isinstance(allowed, bool):
-            raise ValueError(f"allow_download={allowed!r}: true or false")
-        if isinstance(terms, str):  # from the environment, where the workflow puts it
-            terms = [name for name in terms.split(",") if name]
+            raise ValueError(f"allow_download={allowed!r}: must be true or false")
         if not isinstance(terms, list) or not all(re.fullmatch(r"[a-z0-9_]+", str(name)) for name in terms):
-            raise ValueError(f"accept_terms={terms!r}: a list of names of data sets")
+            raise ValueError(f"accept_terms={terms!r}: must be a list of names of data sets")
         return cls(allowed, frozenset(terms))
 
-    def exports(self) -> str:
-        """Shell commands that hand a permission to the jobs of a workflow; nothing if there is none."""
-        if not self.download:
-            return ""
-        return f"export MTSP_LDP_ALLOW_DOWNLOAD=true MTSP_LDP_ACCEPT_TERMS={','.join(sorted(self.terms))}; "
+    @property
+    def words(self) -> list[str]:
+        """The words that give this permission to a job."""
+        terms = json.dumps(sorted(self.terms))
+        return [f"allow_download={json.dumps(self.download)}", f"accept_terms={terms}"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PublishedFile:
+class PublishedFile(BaseModel):
     """One file as its publisher offers it.
 
     Attributes
@@ -58,14 +60,15 @@ class PublishedFile:
         Its size, where it is known.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     name: str
     urls: Sequence[str] = ()
     hash: str | None = None
     bytes: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
+class Source(BaseModel):
     """A published data set.
 
     Attributes
@@ -84,18 +87,19 @@ class Source:
         The published files.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     page: str
     licence: str
     terms: str | None = None
     manual: str | None = None
     user_agent: str | None = None
-    files: Sequence[PublishedFile] = field(default_factory=tuple)
+    files: Sequence[PublishedFile] = ()
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], label: str) -> "Source":
-        """From the ``source`` of a data set's yaml; an unknown key is an error that names it."""
+    def of(cls, config: Mapping[str, Any]) -> "Source":
+        """Check the ``source`` of a data set's yaml; raises ValueError naming the key."""
         try:
-            files = [PublishedFile(**entry) for entry in config.get("files", [])]
-            return cls(**{**config, "files": files})
-        except TypeError as error:
-            raise ValueError(f"{label}: source: {str(error).partition('() ')[2]}") from None
+            return cls(**config)
+        except ValidationError as error:
+            raise ValueError(explain(error, "source.", cls.model_fields)) from None

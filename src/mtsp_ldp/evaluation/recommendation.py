@@ -16,7 +16,7 @@ from scipy import stats
 from mtsp_ldp.evaluation.expectation import CLOSED_FORMS, Expectation
 from mtsp_ldp.evaluation.measures import SAME, errors
 from mtsp_ldp.evaluation.runs import RELEASES
-from mtsp_ldp.mechanisms.options import check_epsilon, check_window
+from mtsp_ldp.mechanisms.options import check_terms
 from mtsp_ldp.mechanisms.registry import find, mechanisms
 from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
@@ -77,7 +77,7 @@ def advise(
     repetitions: int = 5,
     seed: int = 1,
     seconds: float = SECONDS,
-    follow: Callable[[list[tuple[str, float, int]]], Iterable[tuple[str, float, int]]] = iter,
+    progress: Callable[[list[tuple[str, float, int]]], Iterable[tuple[str, float, int]]] = iter,
 ) -> Advice:
     """Expected errors of every mechanism over ε × w, and what to use.
 
@@ -94,7 +94,7 @@ def advise(
     seconds
         About what they may take; it decides the length of the stretch (at least three windows), the clock
         does not.
-    follow
+    progress
         Hands the simulated (mechanism, ε, w) through, and may show how far it is.
 
     Raises
@@ -109,14 +109,14 @@ def advise(
     cells = [(epsilon, window) for window in windows for epsilon in epsilons]
     length = _length(stream, readers, seconds / (len(cells) * repetitions), 3 * max(windows))
     first = (stream.length - length) // 2
-    part = stretch(stream, first, length)
+    part = slice_stream(stream, first, length)
     expected = Expectation(part)
     rows: list[tuple[Any, ...]] = [
         ("raw", name, *cell, expected.error(name, *cell), None, "closed form", None)
         for name in closed
         for cell in cells
     ]
-    for name, epsilon, window in follow([(name, *cell) for name in readers for cell in cells]):
+    for name, epsilon, window in progress([(name, *cell) for name in readers for cell in cells]):
         found = _simulated(part, name, epsilon, window, repetitions, seed, options(name))
         rows += [
             (release, name, epsilon, window, *errors, "simulation", repetitions)
@@ -140,13 +140,12 @@ def advise(
 
 def _check(stream: Stream, epsilons: Sequence[float], windows: Sequence[int], repetitions: int) -> None:
     if not epsilons or not windows:
-        raise ValueError(f"epsilon={list(epsilons)}, window={list(windows)}: at least one of each")
+        raise ValueError(f"epsilon={list(epsilons)}, window={list(windows)}: must be at least one of each")
     for epsilon in epsilons:
-        check_epsilon(epsilon)
-    for window in windows:
-        check_window(window, stream.length)
+        for window in windows:
+            check_terms(epsilon, window, stream.length)
     if not isinstance(repetitions, int) or repetitions < 2:
-        raise ValueError(f"repetitions={repetitions!r}: a whole number, at least 2 for a standard error")
+        raise ValueError(f"repetitions={repetitions!r}: must be an integer, at least 2 for a standard error")
 
 
 def _has_closed_form(name: str, options: Mapping[str, Any]) -> bool:
@@ -166,7 +165,7 @@ def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) ->
     return min(stream.length, max(int(seconds / step) if step else stream.length, least))
 
 
-def stretch(stream: Stream, first: int, length: int) -> Stream:
+def slice_stream(stream: Stream, first: int, length: int) -> Stream:
     """Some consecutive timestamps of a stream as a stream of its own; the whole one as it is."""
     if length == stream.length:
         return stream
@@ -177,8 +176,7 @@ def stretch(stream: Stream, first: int, length: int) -> Stream:
     t = np.repeat(np.arange(length, dtype=np.int32), [user.size for user, _ in rows])
     user, cell = (np.concatenate(column) for column in zip(*rows, strict=True))
     # all users keep their phases, those who are elsewhere in time included
-    facts = {**stream.facts, "users": stream.users}
-    return Stream.from_panel(t, user, cell, stream.d, length=length, facts=facts)
+    return Stream.from_panel(t, user, cell, stream.d, length=length, users=stream.users, facts=stream.facts)
 
 
 def _simulated(

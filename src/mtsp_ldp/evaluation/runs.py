@@ -1,8 +1,8 @@
-"""One cell of the grid: all repetitions of a mechanism on a stream, scored, as the files between stages."""
+"""One cell of the grid: all repetitions of a mechanism on a stream, scored; its files, written and read."""
 
 import platform
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,12 @@ import polars as pl
 
 from mtsp_ldp.evaluation.scoring import score
 from mtsp_ldp.evaluation.workload import Workload
-from mtsp_ldp.foundation.files import atomic_write
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.files import atomic_write, read_table, read_table_metadata
 from mtsp_ldp.releases.release import Release
 from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
 
-ANY = "any"
-"""Stands for epsilon and window in the files of the floors, which depend on neither."""
 RELEASES = ("raw", "simplex")
 SCHEMA = {
     "dataset": pl.String,
@@ -31,6 +30,49 @@ SCHEMA = {
 }
 
 
+@dataclass(frozen=True)
+class RunFiles:
+    """The files of one cell: scores of all repetitions; release and trace of repetition 0."""
+
+    stem: str
+
+    @property
+    def scores(self) -> str:
+        """Long scores; see `SCHEMA`."""
+        return f"{self.stem}.parquet"
+
+    @property
+    def release(self) -> str:
+        """Columns t, cell, frequency."""
+        return f"{self.stem}.release.parquet"
+
+    @property
+    def trace(self) -> str:
+        """The budget as it was spent, one row a t."""
+        return f"{self.stem}.trace.parquet"
+
+    @property
+    def all(self) -> list[str]:
+        """All of them."""
+        return [self.scores, self.release, self.trace]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as figures see it.
+
+    Attributes
+    ----------
+    trace
+        One row a t: t, active, share_1, share_2, published, dissimilarity, k.
+    frequencies
+        Shares of the active users, ``(T, d)``.
+    """
+
+    trace: pl.DataFrame
+    frequencies: FloatArray
+
+
 def run_cell(
     stream: Stream,
     mechanism: str,
@@ -42,7 +84,7 @@ def run_cell(
     seed: int,
     label: str | None = None,
 ) -> tuple[pl.DataFrame, Release]:
-    """All repetitions of one cell.
+    """Run and score all repetitions of one cell.
 
     Parameters
     ----------
@@ -54,7 +96,10 @@ def run_cell(
 
     Returns
     -------
-    The scores in long form, and the release of repetition 0.
+    scores : DataFrame
+        In long form; see `SCHEMA`.
+    release : Release
+        Of repetition 0.
     """
     workload = Workload(stream, stream.replicate)
     rows: list[tuple[Any, ...]] = []
@@ -77,27 +122,39 @@ def run_cell(
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]
         rows.append((*key, "raw", "publication", "share", share))
     if first is None:
-        raise ValueError(f"repetitions={repetitions!r}: at least 1")
+        raise ValueError(f"repetitions={repetitions!r}: must be at least 1")
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), first
 
 
-def write_cell(stem: Path, scores: pl.DataFrame, release: Release, provenance: Mapping[str, str]) -> None:
-    """Write ``<stem>.parquet``, ``<stem>.release.parquet`` and ``<stem>.trace.parquet``, whole."""
-    steps, d = release.which.size, release.d
+def write_run(files: RunFiles, scores: pl.DataFrame, release: Release, provenance: Mapping[str, str]) -> None:
+    """Write the files of one cell, each of them whole."""
     published = pl.DataFrame(
         {
-            "t": np.repeat(np.arange(steps, dtype=np.int32), d),
-            "cell": np.tile(np.arange(d, dtype=np.uint16), steps),
+            "t": np.repeat(np.arange(release.length, dtype=np.int32), release.d),
+            "cell": np.tile(np.arange(release.d, dtype=np.uint16), release.length),
             "frequency": release.frequencies.ravel(),
         }
     )
-    files = {".trace.parquet": release.trace, ".release.parquet": published, ".parquet": scores}
-    metadata = {**provenance, **versions()}
-    for suffix, frame in files.items():
-        with atomic_write(stem.with_name(stem.name + suffix)) as partial:
+    presence = "private" if release.of_all_users else "public"
+    metadata = {**provenance, **versions(), "presence": presence}
+    for path, frame in zip(files.all, (scores, published, release.trace), strict=True):
+        with atomic_write(path) as partial:
             frame.write_parquet(partial, compression="zstd", metadata=metadata)
 
 
+def read_run(files: RunFiles, stream: Stream) -> Run:
+    """Read release and trace of one cell.
+
+    With private presence a release holds shares of all users; they come out as shares of the active ones.
+    """
+    released = read_table(files.release)["frequency"].to_numpy().reshape(stream.counts.shape)
+    trace = read_table(files.trace)
+    if read_table_metadata(files.release).get("presence") == "private":
+        active = np.maximum(stream.active * stream.replicate, 1)
+        released = released * (trace["active"].to_numpy() / active)[:, None]
+    return Run(trace, released)
+
+
 def versions() -> dict[str, str]:
-    """Of what the numbers depend on."""
+    """Name the versions that results depend on."""
     return {"python": platform.python_version(), "numpy": np.__version__, "polars": pl.__version__}

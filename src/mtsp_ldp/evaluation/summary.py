@@ -13,7 +13,7 @@ from mtsp_ldp.mechanisms.registry import baselines
 CELL = ["dataset", "mechanism", "epsilon", "window", "release", "query", "measure"]
 
 
-def read_scores(paths: Iterable[Path]) -> pl.DataFrame:
+def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
     """All scores of the runs, in a fixed order."""
     return pl.concat([read_table(path) for path in paths]).sort([*CELL, "repetition"])
 

@@ -159,7 +159,7 @@ class Workload:
     @cached_property
     def boxes(self) -> tuple[IntArray, list[Box]] | None:
         """Cell numbers of the grid and random boxes on it; None where the stream has no grid."""
-        side = self._facts.get("grid")
+        side = self._facts.grid
         if side is None:
             return None
         rng, _ = generators("boxes", self._key)
@@ -218,10 +218,10 @@ class Workload:
     def alarms(self) -> list[KnownEvent]:
         """The events that the data set names, where they make their cell's count rise."""
         found = []
-        for number, event in enumerate(self._facts.get("events", []), start=1):
-            cell = np.array([event["cell"]])
+        for number, event in enumerate(self._facts.events, start=1):
+            cell = np.array([event.cell])
             # a crowd makes the count rise when it comes; what empties a cell, when it ends
-            rises = event["start"] if event["kind"] == "crowd" else event["end"]
+            rises = event.start if event.kind == "crowd" else event.end
             for delta, relative in itertools.product(EVENT_DELTAS, (False, True)):
                 after = slice(rises - 2 * delta + 1, rises + 1)
                 if after.start < 0 or after.stop + delta > self.release.length:
@@ -229,6 +229,6 @@ class Workload:
                 true = self.release.changes(cell, cell, delta, relative=relative)[:, 0]
                 bar = event_threshold(true[~np.isnan(true)])
                 if (true[after] >= bar).any():
-                    name = f"known_{number}_{event['kind']}"
+                    name = f"known_{number}_{event.kind}"
                     found.append(KnownEvent(name, cell, delta, relative, after, bar))
         return found

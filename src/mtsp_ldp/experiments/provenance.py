@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mtsp_ldp.experiments.catalog import load_dataset
-from mtsp_ldp.experiments.composition import ROOT
+from mtsp_ldp.datasets.base import Dataset
+from mtsp_ldp.experiments.config import ROOT
 from mtsp_ldp.foundation.files import digest_text
 from mtsp_ldp.mechanisms.registry import base_of, find
 
@@ -90,9 +90,9 @@ def mechanism_digest(name: str) -> str:
     return code_digest("mtsp_ldp.stages.simulate", find(base_of(name)).cls.__module__)
 
 
-def dataset_digest(name: str, stage: str) -> str:
+def dataset_digest(dataset: Dataset, stage: str) -> str:
     """Digest the code that fetches or prepares a data set."""
-    return code_digest(f"mtsp_ldp.stages.{stage}", type(load_dataset(name)).__module__)
+    return code_digest(f"mtsp_ldp.stages.{stage}", type(dataset).__module__)
 
 
 def commit() -> str:

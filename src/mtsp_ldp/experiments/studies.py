@@ -11,11 +11,12 @@ import polars as pl
 from mtsp_ldp.audits.equality import equality_table
 from mtsp_ldp.audits.leakage import empirical_table, exact_table, exposure_table
 from mtsp_ldp.datasets.base import configured
-from mtsp_ldp.experiments.catalog import dataset_config
+from mtsp_ldp.experiments.config import dataset_config
 from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.foundation.seeds import generators
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
 from mtsp_ldp.releases.simulation import simulate
+from mtsp_ldp.streams.facts import StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 EPSILON, WINDOW, REPETITIONS = 1.0, 10, 3
@@ -37,7 +38,7 @@ def drifting(users: int, length: int, d: int = 64) -> Stream:
     shares /= shares.sum(axis=1, keepdims=True)
     counts = np.floor(shares * users).astype(np.int64)
     counts[:, 0] += users - counts.sum(axis=1)
-    return Stream.from_counts(counts, users, facts={"dataset": f"drifting_{users}_{length}"})
+    return Stream.from_counts(counts, users, facts=StreamFacts(dataset=f"drifting_{users}_{length}"))
 
 
 def growth() -> dict[str, pl.DataFrame]:

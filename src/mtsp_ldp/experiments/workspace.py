@@ -67,8 +67,8 @@ def _is_gone(holder: str) -> bool:
     return int(pid) == os.getpid()
 
 
-def forgive_the_future(folder: Path) -> None:
-    """Date files from the future as of now.
+def reset_future_times(folder: Path) -> None:
+    """Reset modification times that lie in the future.
 
     After a clock was set back they would be newer than all that is made of them, and Snakemake would refuse
     every new file until the clock has caught up.

@@ -85,10 +85,26 @@ def read_table(path: str | Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
     except pl.exceptions.PolarsError as error:
-        reason = str(error).splitlines()[0]
-        raise BrokenFileError(
-            f"{path}: not a whole parquet file ({reason}); delete it and run again"
-        ) from None
+        raise _broken(path, error) from None
+
+
+def _broken(path: str | Path, error: Exception) -> BrokenFileError:
+    reason = str(error).splitlines()[0]
+    return BrokenFileError(f"{path}: not a whole parquet file ({reason}); delete it and run again")
+
+
+def read_table_metadata(path: str | Path) -> dict[str, str]:
+    """Read the key-value metadata of a parquet file of an earlier stage.
+
+    Raises
+    ------
+    BrokenFileError
+        If it is not a whole one.
+    """
+    try:
+        return dict(pl.read_parquet_metadata(path))
+    except pl.exceptions.PolarsError as error:
+        raise _broken(path, error) from None
 
 
 def read_json(path: str | Path) -> dict[str, Any]:

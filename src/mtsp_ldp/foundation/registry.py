@@ -79,10 +79,12 @@ class Registry(Generic[T]):
             Listing the names, and what was left out.
         """
         if name not in self.known:
-            raise ValueError(f"{self.noun}={name!r}: must be one of {', '.join(self.known)}{self.warning()}")
+            raise ValueError(
+                f"{self.noun}={name!r}: must be one of {'; '.join([', '.join(self.known), *self.warnings()])}"
+            )
         return self.known[name]
 
-    def warning(self) -> str:
-        """Name what was left out, in a clause; empty if nothing was."""
+    def warnings(self) -> list[str]:
+        """Name what was left out, one in a line."""
         self.known  # noqa: B018
-        return "".join(f"; {label} is left out ({why})" for label, why in self.left_out.items())
+        return [f"{label} is left out ({why})" for label, why in self.left_out.items()]

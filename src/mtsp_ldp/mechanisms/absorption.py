@@ -5,7 +5,7 @@ The timestamps that follow a large publication are then skipped.
 Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
 """
 
-from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram, half_step
+from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram, Share, half_step
 from mtsp_ldp.mechanisms.base import Setting, register
 from mtsp_ldp.privacy.units import Units
 
@@ -37,5 +37,5 @@ class BudgetAbsorption(AdaptiveHistogram):
         A smaller candidate is not published [extension; 0 is LDP-IDS].
     """
 
-    def __init__(self, setting: Setting, *, minimum_share: float = 0.0) -> None:
+    def __init__(self, setting: Setting, *, minimum_share: Share = 0.0) -> None:
         super().__init__(setting, Absorption(setting.window), minimum_share)

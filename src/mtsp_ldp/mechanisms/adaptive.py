@@ -4,14 +4,18 @@ Decisions use raw estimates. Source: LDP-IDS; MTSP-LDP §2.6.
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
+from pydantic import Field
 
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step
 from mtsp_ldp.privacy.division import ExpectedVariance
 from mtsp_ldp.privacy.survey import NOT_ASKED, Question, Survey
 from mtsp_ldp.privacy.units import FULL, NOTHING, Units, to_units
+
+Share = Annotated[float, Field(ge=0, le=0.5)]
+"""A fraction of the window that publications may have."""
 
 
 class Rule(Protocol):
@@ -39,8 +43,6 @@ def smallest_share(minimum: float) -> Units:
     minimum
         Share of the window (0-1); 0 spends scraps as they are, down to what counts as nothing.
     """
-    if not 0 <= minimum <= 0.5:
-        raise ValueError(f"minimum_share={minimum!r}: 0 to 0.5 of the window")
     return max(to_units(minimum), NOTHING)
 
 

@@ -5,7 +5,7 @@ Source: LDP-IDS, after Kellaris et al. 2014; MTSP-LDP §2.6.
 
 from collections import deque
 
-from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram
+from mtsp_ldp.mechanisms.adaptive import AdaptiveHistogram, Share
 from mtsp_ldp.mechanisms.base import Setting, register
 from mtsp_ldp.privacy.units import FULL, Units
 
@@ -40,5 +40,5 @@ class BudgetDistribution(AdaptiveHistogram):
         A smaller candidate is not published [extension; 0 is LDP-IDS].
     """
 
-    def __init__(self, setting: Setting, *, minimum_share: float = 0.0) -> None:
+    def __init__(self, setting: Setting, *, minimum_share: Share = 0.0) -> None:
         super().__init__(setting, Distribution(setting.window), minimum_share)

@@ -1,47 +1,71 @@
-"""Options of mechanisms: which there are, and errors that name a wrong one."""
+"""Options of mechanisms: the parameters of their classes, checked before anything runs.
+
+An option stands in one place: a keyword parameter of the class, with its type, limits and default; its text
+in the class's docstring is the manual's.
+"""
 
 import inspect
-import math
 from collections.abc import Mapping
-from typing import Any, get_args
+from functools import cache
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from mtsp_ldp.mechanisms.base import Initial, Registration, Setting, one_of
+from mtsp_ldp.foundation.validation import explain
+from mtsp_ldp.mechanisms.base import Initial, Registration, Setting
 from mtsp_ldp.privacy.division import DIVISIONS
 from mtsp_ldp.privacy.oracle import OracleKind
 from mtsp_ldp.privacy.survey import NoiseKind, Presence
 
-COMMON = {
-    "initial": get_args(Initial),
-    "noise": get_args(NoiseKind),
-    "oracle": get_args(OracleKind),
-    "presence": get_args(Presence),
+COMMON: dict[str, tuple[Any, Any]] = {
+    "initial": (Initial, "zero"),
+    "noise": (NoiseKind, "paper"),
+    "oracle": (OracleKind, "oue"),
+    "presence": (Presence, "public"),
 }
-"""Options of every mechanism that reads data, and their values."""
-_TYPES: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (float, int)}
+"""Type and default of the options of every mechanism that reads data (presence: of histograms only)."""
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Raise ValueError unless epsilon is finite and positive."""
-    wrong_type = isinstance(epsilon, bool) or not isinstance(epsilon, int | float)
-    if wrong_type or not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon={epsilon!r}: must be a finite number above 0")
+class _Terms(BaseModel):
+    model_config = ConfigDict(strict=True)
+    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    window: Annotated[int, Field(ge=1)]
 
 
-def check_window(window: int, length: int | None = None) -> None:
-    """Raise ValueError unless the window is a positive integer, at most the stream's length."""
-    if type(window) is not int or window < 1 or (length is not None and window > length):
-        allowed = f"in 1..{length}, the timestamps of this stream" if length else "an integer, at least 1"
-        raise ValueError(f"window={window!r}: must be {allowed}")
+def check_terms(epsilon: float, window: int, length: int | None = None) -> None:
+    """Raise ValueError unless epsilon is finite and positive, and the window an integer from 1 to T."""
+    try:
+        _Terms(epsilon=epsilon, window=window)
+    except ValidationError as error:
+        raise ValueError(explain(error, "", [])) from None
+    if length is not None and window > length:
+        raise ValueError(f"window={window!r}: must be in 1..{length}, the timestamps of this stream")
 
 
-def allowed_options(registration: Registration) -> list[str]:
-    """List the options of a mechanism: its own, then those of every mechanism that reads data."""
+@cache
+def options_model(registration: Registration) -> type[BaseModel]:
+    """Make the model of a mechanism's options: its own, then those of every mechanism that reads data."""
     cls = registration.cls
-    own = [name for name in inspect.signature(cls).parameters if name != "setting"]
-    common = [name for name in COMMON if cls.reads_data and (name != "presence" or not cls.tree)]
-    return own + common
+    parameters, empty = inspect.signature(cls, eval_str=True).parameters, inspect.Parameter.empty
+    fields: dict[str, Any] = {
+        name: (
+            Any if parameter.annotation is empty else parameter.annotation,
+            ... if parameter.default is empty else parameter.default,
+        )
+        for name, parameter in parameters.items()
+        if name != "setting"
+    }
+    if cls.reads_data:
+        fields |= {name: known for name, known in COMMON.items() if name != "presence" or not cls.tree}
+    config = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
+    return create_model(f"{cls.__name__}Options", __config__=config, **fields)
+
+
+def own_defaults(registration: Registration) -> dict[str, Any]:
+    """Give the defaults of a mechanism's own options."""
+    fields = options_model(registration).model_fields
+    return {name: field.default for name, field in fields.items() if name not in COMMON}
 
 
 def check_options(registration: Registration, options: Mapping[str, Any], window: int | None = None) -> None:
@@ -54,26 +78,20 @@ def check_options(registration: Registration, options: Mapping[str, Any], window
     options
         Names and values.
     window
-        If given, the mechanism is made once with this window, so that its own checks of values run too.
+        If given, the mechanism is made once with this window, so that its own checks run too.
     """
-    label, parameters = registration.name, inspect.signature(registration.cls).parameters
-    allowed = allowed_options(registration)
-    for name, value in options.items():
-        if name not in allowed:
-            raise ValueError(f"{label}.{name}: unknown option; allowed: {', '.join(allowed) or 'none'}")
-        if name in COMMON:
-            one_of(f"{label}.{name}", value, COMMON[name])
-            continue
-        types = _TYPES.get(type(parameters[name].default))
-        if types and (not isinstance(value, types) or isinstance(value, bool) != (bool in types)):
-            raise ValueError(f"{label}.{name}={value!r}: must be {types[0].__name__}, as its default")
+    label, model = registration.name, options_model(registration)
+    try:
+        model(**options)
+    except ValidationError as error:
+        raise ValueError(explain(error, f"{label}.", model.model_fields)) from None
     if window is None:
         return
     own = {name: value for name, value in options.items() if name not in COMMON}
     setting = Setting(2, window, DIVISIONS[registration.division](1.0), np.random.default_rng(0))
     try:
         registration.cls(setting, **own)
-    except ValueError:
-        raise
+    except ValueError as fault:
+        raise ValueError(f"{label}.{fault}") from None
     except Exception as fault:  # whatever a mechanism from elsewhere makes of its options
         raise ValueError(f"{label}: options {own}: {type(fault).__name__}: {fault}") from None

@@ -4,7 +4,10 @@ Source: LDP-IDS; MTSP-LDP §2.6, which counts LSP as population division. The ra
 reconstruction: a fixed one can flip verdicts on periodic streams.
 """
 
+from typing import Annotated, Literal
+
 import numpy as np
+from pydantic import Field
 
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
 from mtsp_ldp.privacy.survey import NOT_ASKED, Question, Survey
@@ -24,12 +27,14 @@ class Sample(Mechanism):
 
     baseline = True
 
-    def __init__(self, setting: Setting, *, phase: int | str = "random") -> None:
+    def __init__(
+        self, setting: Setting, *, phase: Literal["random"] | Annotated[int, Field(ge=0)] = "random"
+    ) -> None:
         super().__init__(setting)
         window = setting.window
         if phase == "random":
             self._phase = int(setting.coins.integers(window))
-        elif isinstance(phase, int) and not isinstance(phase, bool) and 0 <= phase < window:
+        elif phase < window:
             self._phase = phase
         else:
             raise ValueError(f"phase={phase!r}: must be random, or an integer in 0..{window - 1}")

@@ -13,7 +13,7 @@ from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.foundation.state import State, restore
 from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.base import Setting, Step
-from mtsp_ldp.mechanisms.options import check_epsilon, check_options, check_window
+from mtsp_ldp.mechanisms.options import check_options, check_terms
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.privacy.division import DIVISIONS
 from mtsp_ldp.privacy.ledger import PrivacyError
@@ -89,8 +89,7 @@ class Session:
         **options: Any,
     ) -> None:
         registration = find(mechanism)
-        check_epsilon(epsilon)
-        check_window(window)
+        check_terms(epsilon, window)
         check_options(registration, options)
         (own,) = coins.spawn(1)
         self.name = mechanism

@@ -8,7 +8,7 @@ import polars as pl
 
 from mtsp_ldp.foundation.seeds import generators
 from mtsp_ldp.mechanisms.base import Step
-from mtsp_ldp.mechanisms.options import check_window
+from mtsp_ldp.mechanisms.options import check_terms
 from mtsp_ldp.mechanisms.session import Session
 from mtsp_ldp.privacy.population import Witness
 from mtsp_ldp.privacy.stream_population import populate
@@ -56,7 +56,7 @@ def simulate(
     ValueError
         Naming the parameter, its value and what is allowed.
     """
-    check_window(window, stream.length)
+    check_terms(epsilon, window, stream.length)
     coins, noise = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
     session = Session(mechanism, stream.d, epsilon=epsilon, window=window, coins=coins, **options)
     population = populate(

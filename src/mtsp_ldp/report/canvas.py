@@ -10,15 +10,16 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
-import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from mtsp_ldp.foundation.files import atomic_write, read_table
+from mtsp_ldp.evaluation.runs import Run
+from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import ordered, style_of
+from mtsp_ldp.streams.facts import StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 STYLE = Path(__file__).with_name("report.mplstyle")
@@ -33,29 +34,11 @@ TRUTH = "#111111"
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a figure sees of one run: its trace and its release, ``(T, d)`` shares of the active users."""
-
-    trace: pl.DataFrame
-    frequencies: np.ndarray
-
-
-def read_run(stem: Path, stream: Stream) -> Run:
-    """The trace and the release that a job wrote at ``<stem>.trace.parquet`` and ``.release.parquet``."""
-    released = read_table(f"{stem}.release.parquet")["frequency"].to_numpy().reshape(stream.counts.shape)
-    trace = read_table(f"{stem}.trace.parquet")
-    here, counted = stream.active * stream.replicate, trace["active"].to_numpy()
-    if (here != counted).any():  # presence: private; these are shares of all users
-        released = released * (counted / np.maximum(here, 1))[:, None]
-    return Run(trace, released)
-
-
-@dataclass(frozen=True)
 class Material:
     """All that figures of one stream are drawn from."""
 
     title: str
-    facts: Mapping[str, Any]
+    facts: StreamFacts
     summary: pl.DataFrame
     ratios: pl.DataFrame
     epsilon: float

@@ -152,9 +152,8 @@ def busiest(material: Material) -> Figure:
     cell = int(counts.sum(axis=0).argmax())
     active = counts.sum(axis=1)
     centre = int(active.argmin())
-    if material.facts.get("events"):
-        centre = int(material.facts["events"][0]["start"])
-        cell = int(material.facts["events"][0]["cell"])
+    for event in material.facts.events[:1]:
+        centre, cell = event.start, event.cell
     steps = np.arange(max(centre - 60, 0), min(centre + 60, stream.length))
     figure, axes = panels(len(material.publishers))
     for name, panel in zip(material.publishers, axes, strict=False):
@@ -170,9 +169,8 @@ def busiest(material: Material) -> Figure:
         Line2D([], [], color="#555555", lw=1, label="as released (raw; cut off at the axes)"),
     ]
     below(figure, handles, columns=2)
-    label = material.facts["cells"][cell]
     figure.suptitle(
-        f"{material.title}: cell {label.get('airport') or label['name']} "
+        f"{material.title}: cell {material.facts.cells[cell].name} "
         f"(ε = {material.epsilon:g}, w = {material.window}, repetition 0)",
         fontsize=9,
     )

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,11 @@ import polars as pl
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from mtsp_ldp.foundation.files import read_json
+from mtsp_ldp.experiments.layout import ExperimentLayout
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import errors
+from mtsp_ldp.streams.facts import PreparedFacts
 
 CAPTIONS = {
     "mse_epsilon": "Mean squared error of the released frequencies against ε; bands are 95 % intervals.",
@@ -58,22 +59,20 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
 
 def stream_view(
     summary: pl.DataFrame,
-    facts: Mapping[str, Any],
-    folder: Path,
-    drawn: list[str],
+    facts: PreparedFacts,
+    files: ExperimentLayout,
+    drawn: Sequence[str],
     focus: tuple[float, int],
 ) -> dict[str, Any]:
     """All that the page says of one stream in words, tables and pictures."""
-    name = facts["dataset"]
-    pictures = {
-        figure: folder / "figures" / f"{name}.{figure}.png" for figure in drawn if figure not in EXPLORED
-    }
+    name = facts.dataset
+    pictures = {figure: Path(files.figure(name, figure, "png")) for figure in drawn if figure not in EXPLORED}
     return {
         "name": name,
         "facts": facts,
         "answer": answer(summary, name, *focus),
         "figures": [(figure, CAPTIONS[figure], inlined(pictures[figure])) for figure in pictures],
-        "table": (folder / "tables" / f"{name}.html").read_text(encoding="utf-8"),
+        "table": Path(files.table(name, "html")).read_text(encoding="utf-8"),
     }
 
 
@@ -103,8 +102,3 @@ def render(template: str, **context: Any) -> str:
         lstrip_blocks=True,
     )
     return loader.get_template(f"{template}.html.jinja").render(**context)
-
-
-def read_facts(path: Path) -> dict[str, Any]:
-    """What prepare wrote beside a stream."""
-    return read_json(path)

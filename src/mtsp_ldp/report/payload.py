@@ -3,17 +3,16 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from mtsp_ldp.evaluation.runs import Run
 from mtsp_ldp.mechanisms.registry import floors
-from mtsp_ldp.report.canvas import Run
 from mtsp_ldp.report.style import ordered, style_of
+from mtsp_ldp.streams.facts import StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 RELEASES = ["raw", "simplex"]
@@ -56,7 +55,7 @@ class View:
     """
 
     stream: Stream
-    facts: Mapping[str, Any]
+    facts: StreamFacts
     runs: Mapping[str, Run]
 
 
@@ -138,39 +137,28 @@ def _results(
 
 def _shown(view: View, window: int, stride: int) -> dict[str, Any]:
     stream, facts = view.stream, view.facts
-    cells = facts["cells"]
-    across, up = ("lon", "lat") if "lon" in cells[0] else ("x", "y")
-    placed = across in cells[0]
-    names = [cell.get("airport") or cell["name"] for cell in cells]
-    layout = "grid" if placed and facts.get("grid") else "points" if placed else "bars"
+    placed = facts.coordinates is not None
     truth = np.nan_to_num(stream.frequencies[::stride])
     return {
-        "title": facts["title"],
+        "title": facts.title,
         "length": stream.length,
         "d": stream.d,
         "stride": stride,
-        "start": _start(facts),
-        "time_zone": _zone(facts),
-        "slot_minutes": facts.get("slot_minutes"),
-        "layout": layout,
-        "side": facts.get("grid"),
-        "cells": [
-            [*([cell[across], cell[up]] if placed else [0, 0]), name]
-            for cell, name in zip(cells, names, strict=True)
-        ],
+        "start": facts.start,
+        "time_zone": facts.clock,
+        "slot_minutes": facts.slot_minutes,
+        "layout": "grid" if placed and facts.grid else "points" if placed else "bars",
+        "side": facts.grid,
+        "cells": [[cell.x if placed else 0, cell.y if placed else 0, cell.name] for cell in facts.cells],
         "active": (stream.active[::stride] * stream.replicate).tolist(),
         "events": [
-            {"label": _event(event, names), "start": event["start"], "end": event["end"]}
-            for event in facts.get("events", [])
+            {"label": facts.describe_event(event), "start": event.start, "end": event.end}
+            for event in facts.events
         ],
         "truth": _packed(truth),
         "releases": {name: _packed(run.frequencies[::stride]) for name, run in view.runs.items()},
         "budgets": {name: _spent(run.trace, window, stride) for name, run in view.runs.items()},
     }
-
-
-def _event(event: Mapping[str, Any], names: list[str]) -> str:
-    return f"{event['kind']} at {names[event['cell']]}"
 
 
 def _packed(values: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -193,17 +181,3 @@ def _spent(trace: pl.DataFrame, window: int, stride: int) -> dict[str, Any]:
         "published": int(trace["published"].sum()),
         "most": round(float(within.max()), 9),
     }
-
-
-def _start(facts: Mapping[str, Any]) -> float | None:
-    """Start of the stream in milliseconds since 1970, for the clocks of its zone; None without a date."""
-    if not facts.get("origin") or not facts.get("slot_minutes") or facts["origin"].startswith("1970-01-01"):
-        return None
-    zone = ZoneInfo(_zone(facts))
-    return datetime.fromisoformat(facts["origin"]).replace(tzinfo=zone).timestamp() * 1000
-
-
-def _zone(facts: Mapping[str, Any]) -> str:
-    """Of the clocks that a reader wants; calendar days have none."""
-    daily = facts.get("slot_minutes", 0) % (24 * 60) == 0
-    return "UTC" if daily else str(facts.get("time_zone", "UTC"))

@@ -1,8 +1,5 @@
 """A prepared stream as people look at it, and what LDP can do on it: before any run."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
@@ -14,6 +11,7 @@ from matplotlib.patches import Rectangle
 from mtsp_ldp.evaluation.expectation import CLOSED_FORMS, Expectation, usual_windows
 from mtsp_ldp.report.canvas import TRUTH
 from mtsp_ldp.report.style import style_of
+from mtsp_ldp.streams.facts import StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
@@ -95,7 +93,7 @@ def verdicts(stream: Stream, replicate: int | None = None) -> list[str]:
     return told
 
 
-def overview(stream: Stream, facts: Mapping[str, Any]) -> Figure:
+def overview(stream: Stream, facts: StreamFacts) -> Figure:
     """Active users, popularity, change and a map, in one figure."""
     figure, grid = plt.subplots(2, 2, figsize=(7.2, 4.8))
     figure.set_layout_engine("constrained")
@@ -116,20 +114,18 @@ def overview(stream: Stream, facts: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _map(axes: Axes, means: np.ndarray, facts: Mapping[str, Any]) -> None:
+def _map(axes: Axes, means: np.ndarray, facts: StreamFacts) -> None:
     """Mean frequency of every cell, on the map if cells have a place."""
-    cells = facts["cells"]
     axes.set_title("Where: mean frequency")
     axes.grid(visible=False)
-    across, up = ("lon", "lat") if "lon" in cells[0] else ("x", "y")
-    if across not in cells[0]:
+    if facts.coordinates is None:
         sns.barplot(x=np.arange(means.size), y=means, color="#0072B2", ax=axes)
         axes.set(xlabel="cell", ylabel="mean frequency", xticks=[])
         return
-    x, y = (np.array([cell[name] for cell in cells]) for name in (across, up))
+    x, y = (np.array([getattr(cell, axis) for cell in facts.cells]) for axis in ("x", "y"))
     shade = np.sqrt(means / max(means.max(), 1e-12))
-    if facts.get("grid"):
-        wide, high = (np.diff(np.unique(values)).min() if facts["grid"] > 1 else 1.0 for values in (x, y))
+    if facts.grid:
+        wide, high = (np.diff(np.unique(values)).min() if facts.grid > 1 else 1.0 for values in (x, y))
         colours = sns.color_palette("viridis", as_cmap=True)(shade)
         for left, low, colour in zip(x - wide / 2, y - high / 2, colours, strict=True):
             axes.add_patch(Rectangle((left, low), wide, high, color=colour, lw=0))
@@ -137,5 +133,5 @@ def _map(axes: Axes, means: np.ndarray, facts: Mapping[str, Any]) -> None:
     else:
         dots = {"sizes": (4, 160), "color": "#0072B2", "alpha": 0.6, "legend": False}
         sns.scatterplot(x=x, y=y, size=means, ax=axes, **dots)
-    names = {"lon": "longitude", "lat": "latitude"}
-    axes.set(xlabel=names.get(across, across), ylabel=names.get(up, up))
+    across, up = ("longitude", "latitude") if facts.coordinates == "degrees" else ("x", "y")
+    axes.set(xlabel=across, ylabel=up)

@@ -11,9 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mtsp_ldp.foundation.files import read_json
 from mtsp_ldp.privacy.ledger import PrivacyError
 
 Config = Mapping[str, Any]
+VALUES = ("epsilon", "window", "repetitions", "seed", "allow_download", "accept_terms")
+"""Words of a job that are no text, but JSON."""
+WORDS = ("output", "code", "commit")
+"""Words that a job need not have."""
 
 
 def stage(work: Callable[[Config], None]) -> Callable[[], None]:
@@ -28,8 +33,8 @@ def stage(work: Callable[[Config], None]) -> Callable[[], None]:
         flags = [word for word in words if word.startswith("-")]
         try:
             if set(flags) - {"-h", "--help"}:
-                raise ValueError(f"{' '.join(flags)}: no such option; key=value, or --help")
-            config = _told(name, [word for word in words if word not in flags])
+                raise ValueError(f"{' '.join(flags)}: unknown option; allowed: key=value, --help")
+            config = _read_config(name, [word for word in words if word not in flags])
             if flags:
                 print(f"python -m mtsp_ldp.stages.{name} key=value …\n\n{inspect.getdoc(work)}\n")
                 print("Its config:\n" + json.dumps(config, indent=1, ensure_ascii=False))
@@ -41,15 +46,26 @@ def stage(work: Callable[[Config], None]) -> Callable[[], None]:
     return start
 
 
-def _told(name: str, words: Sequence[str]) -> Config:
-    """The config of a stage, as Hydra composes it from files and overrides.
+def _read_config(name: str, words: Sequence[str]) -> Config:
+    """Compose the config of a stage from files and overrides; a job takes its part of the workflow's plan.
 
-    The workflow has composed what its many short jobs need, and hands it over as json objects, whose keys add
-    up. To start Hydra would take as long as a small simulation.
+    To start Hydra for each of many short jobs would take as long as a small simulation.
     """
-    if any(word.startswith("{") for word in words):
-        return {key: value for word in words for key, value in json.loads(word).items()}
+    if words and words[0].endswith(".json"):
+        return _of_plan(read_json(words[0]), dict(word.split("=", 1) for word in words[1:]))
 
-    from mtsp_ldp.experiments.composition import composed  # with Hydra
+    from mtsp_ldp.experiments.config import compose_config  # with Hydra
+    from mtsp_ldp.experiments.grid import check_config
 
-    return composed(name, words)
+    return check_config(compose_config(name, words))
+
+
+def _of_plan(plan: dict[str, Any], given: dict[str, str]) -> Config:
+    """What a job is told: what all jobs share, its data set and mechanism, and words of its own."""
+    config = {**dict.fromkeys(WORDS), **plan, "label": given.get("mechanism")}
+    for key, value in given.items():
+        if key in ("dataset", "mechanism"):
+            config[key] = plan[key][value]
+        else:
+            config[key] = json.loads(value) if key in VALUES else value
+    return config

@@ -5,29 +5,30 @@ from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
-from mtsp_ldp.datasets.base import fate
 from mtsp_ldp.evaluation.expectation import Expectation
+from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.report.canvas import save
-from mtsp_ldp.report.page import inlined, read_facts, render
+from mtsp_ldp.report.page import inlined, render
 from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stages.prepared import path_of, prepared
+from mtsp_ldp.stages.inputs import load_prepared_stream, stream_path
+from mtsp_ldp.streams.facts import PreparedFacts
 
 
 @stage
 def main(config: Config) -> None:
     """Look into ``dataset``: print the tables and write ``reports/streams/<dataset>.html``."""
     name = config["dataset"]["name"]
-    stream, facts = prepared(config), read_facts(path_of(config).with_suffix(".json"))
+    stream, facts = load_prepared_stream(config), PreparedFacts.read(stream_path(config).with_suffix(".json"))
     sizes = {key: _shown(value) for key, value in profile(stream).items()}
     told, table = verdicts(stream), outlook(stream)
     rows = [
         {"mechanism": style_of(mechanism).label, "window": window, "cells": part.to_dicts()}
         for (mechanism, window), part in table.group_by("mechanism", "window", maintain_order=True)
     ]
-    target = Path(config["reports"]) / "streams" / f"{name}.html"
+    target = Path(Layout.of(config).stream_page(name))
     with TemporaryDirectory() as scratch:
         save(lambda: overview(stream, facts), Path(scratch) / name)
         image = inlined(Path(scratch) / f"{name}.svg")
@@ -50,10 +51,10 @@ def main(config: Config) -> None:
     for shown in (tabulate(sizes.items(), tablefmt="plain"), tabulate(errors, headers=heads)):
         print(shown, "", sep="\n")
     print(*told, "", sep="\n")
-    if facts.get("origin"):
-        print(f"It starts at {facts['origin']} ({facts['time_zone']}).")
-    if facts.get("rows_by_reason"):
-        print(fate(facts))
+    if facts.origin:
+        print(f"It starts at {facts.origin} ({facts.time_zone}).")
+    if facts.rows:
+        print(facts.describe_drops())
     print(f"The page is {target}")
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import polars as pl
 
+from mtsp_ldp.evaluation.runs import Run, read_run
 from mtsp_ldp.experiments.grid import Experiment
+from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.foundation.files import read_table
-from mtsp_ldp.report.canvas import Material, Run, read_run
+from mtsp_ldp.report.canvas import Material
 from mtsp_ldp.report.figures import draw
-from mtsp_ldp.report.page import read_facts
 from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.streams.facts import PreparedFacts
 from mtsp_ldp.streams.stream import Stream
 
 
@@ -18,22 +20,20 @@ from mtsp_ldp.streams.stream import Stream
 def main(config: Config) -> None:
     """Draw the figures of ``dataset`` in ``experiment``."""
     experiment, name = Experiment(**config["experiment"]), config["dataset"]["name"]
-    data = Path(config["data"])
-    facts = read_facts(data / "streams" / f"{name}.json")
-    summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
-    ratios = read_table(data / "summaries" / f"{experiment.name}.ratios.parquet")
+    layout = Layout.of(config)
+    files, facts = layout.experiment(experiment.name), PreparedFacts.read(Path(layout.facts(name)))
+    summary, ratios = read_table(files.summary), read_table(files.ratios)
 
     @cache
     def stream() -> Stream:
-        return Stream.read(data / "streams" / f"{name}.parquet")
+        return Stream.read(layout.stream(name))
 
     def run(mechanism: str) -> Run:
-        stem = data / "runs" / experiment.name / experiment.focus_cell(name, mechanism).stem
-        return read_run(stem, stream())
+        return read_run(experiment.focus_cell(name, mechanism).files(files), stream())
 
     epsilon, window = experiment.focus
     material = Material(
-        title=facts["title"],
+        title=facts.title,
         facts=facts,
         summary=summary.filter(pl.col("dataset") == name),
         ratios=ratios.filter(pl.col("dataset") == name),
@@ -42,9 +42,8 @@ def main(config: Config) -> None:
         stream=stream,
         run=run,
     )
-    figures = Path(config["reports"]) / experiment.name / "figures"
     for figure in experiment.figures:
-        draw(figure, material, figures / f"{name}.{figure}")
+        draw(figure, material, Path(files.figure(name, figure, "svg")).with_suffix(""))
 
 
 if __name__ == "__main__":

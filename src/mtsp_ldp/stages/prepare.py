@@ -1,22 +1,24 @@
 """prepare: make the canonical stream ``data/streams/<dataset>.parquet`` and its facts beside it."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from mtsp_ldp.datasets.base import configured, fate
+from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stages.prepared import made_of, path_of
+from mtsp_ldp.stages.inputs import dataset_config_digest, stream_path
 
 
 @stage
 def main(config: Config) -> None:
     """Prepare ``dataset`` from its raw files."""
     dataset = configured(config["dataset"])
-    stream = dataset.prepare(Path(config["data"]) / "raw" / dataset.raw_name)
-    stream.facts["config"] = made_of(config["dataset"])
-    stream.write(path_of(config))
+    stream = dataset.prepare(Path(Layout.of(config).raw(dataset.raw_name)))
+    stream.facts = replace(stream.facts, config=dataset_config_digest(config["dataset"]))
+    stream.write(stream_path(config))
     print(f"{dataset.name}: T={stream.length}, d={stream.d}, {stream.users:,} users")
-    if stream.facts.get("rows_by_reason"):
-        print(fate(stream.facts))
+    if stream.facts.rows:
+        print(stream.facts.describe_drops())
 
 
 if __name__ == "__main__":

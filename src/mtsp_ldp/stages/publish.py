@@ -4,39 +4,37 @@ from pathlib import Path
 
 import polars as pl
 
-from mtsp_ldp.evaluation.runs import versions
-from mtsp_ldp.experiments.grid import Experiment, regenerate
+from mtsp_ldp.evaluation.runs import read_run, versions
+from mtsp_ldp.experiments.grid import Experiment, as_command
+from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.experiments.provenance import config_digest
 from mtsp_ldp.foundation.files import atomic_write, read_table
-from mtsp_ldp.report.canvas import read_run
-from mtsp_ldp.report.page import as_json, read_facts, render, script, stream_view
+from mtsp_ldp.report.page import as_json, render, script, stream_view
 from mtsp_ldp.report.payload import View, payload
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import NOTE
 from mtsp_ldp.stages.entry import Config, stage
+from mtsp_ldp.streams.facts import PreparedFacts
 from mtsp_ldp.streams.stream import Stream
 
 
 @stage
 def main(config: Config) -> None:
     """Write the page of ``experiment``."""
-    experiment, data = Experiment(**config["experiment"]), Path(config["data"])
-    folder = Path(config["reports"]) / experiment.name
-    summary = read_table(data / "summaries" / f"{experiment.name}.parquet")
-    facts = {name: read_facts(data / "streams" / f"{name}.json") for name in experiment.dataset}
+    experiment, layout = Experiment(**config["experiment"]), Layout.of(config)
+    files = layout.experiment(experiment.name)
+    summary = read_table(files.summary)
+    facts = {name: PreparedFacts.read(Path(layout.facts(name))) for name in experiment.dataset}
     publishers = [name for name in experiment.names if name not in experiment.floors]
 
     def view(dataset: str) -> View:
-        stream = Stream.read(data / "streams" / f"{dataset}.parquet")
+        stream = Stream.read(layout.stream(dataset))
         cells = {name: experiment.focus_cell(dataset, name) for name in publishers if "." not in name}
-        runs = {
-            name: read_run(data / "runs" / experiment.name / cell.stem, stream)
-            for name, cell in cells.items()
-        }
+        runs = {name: read_run(cell.files(files), stream) for name, cell in cells.items()}
         return View(stream, facts[dataset], runs)
 
-    profiles = pl.read_csv(folder / "tables" / "profiles.csv")
-    ranks = pl.read_csv(folder / "tables" / "ranks.csv").filter(pl.col("release") == "raw")
+    profiles = pl.read_csv(files.table("profiles", "csv"))
+    ranks = pl.read_csv(files.table("ranks", "csv")).filter(pl.col("release") == "raw")
     epsilon, window = experiment.focus
     page = render(
         "page",
@@ -44,12 +42,12 @@ def main(config: Config) -> None:
         experiment=experiment,
         cells=len(experiment.cells),
         streams=[
-            stream_view(summary, facts[name], folder, experiment.figures, experiment.focus)
+            stream_view(summary, facts[name], files, experiment.figures, experiment.focus)
             for name in experiment.dataset
         ],
         data=as_json(payload(summary, {name: view(name) for name in facts}, experiment.focus, profiles)),
         vega=script(),
-        claims=pl.read_csv(folder / "tables" / "claims.csv").to_dicts(),
+        claims=pl.read_csv(files.table("claims", "csv")).to_dicts(),
         ranks={
             "rows": [
                 (style_of(name).label, rank) for name, rank in ranks.select("mechanism", "rank").iter_rows()
@@ -60,12 +58,12 @@ def main(config: Config) -> None:
         },
         epsilon=epsilon,
         window=window,
-        command=regenerate(experiment),
+        command=as_command(experiment),
         commit=config["commit"] or "unknown",
         digest=config_digest(experiment),
         versions=versions(),
     )
-    with atomic_write(folder / "index.html") as partial:
+    with atomic_write(files.page) as partial:
         partial.write_text(page, encoding="utf-8")
 
 

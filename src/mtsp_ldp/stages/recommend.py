@@ -9,19 +9,19 @@ from tqdm import tqdm
 
 from mtsp_ldp.evaluation.expectation import usual_windows
 from mtsp_ldp.evaluation.recommendation import Advice, advise
-from mtsp_ldp.experiments.catalog import mechanism_options
+from mtsp_ldp.experiments.config import mechanism_options
 from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.report.advice import sentence
 from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.stages.entry import Config, stage
-from mtsp_ldp.stages.prepared import prepared
+from mtsp_ldp.stages.inputs import load_prepared_stream
 
 
 @stage
 def main(config: Config) -> None:
     """Print expected errors on ``dataset`` and one sentence; write the table to ``output`` if it is given."""
     name = config["dataset"]["name"]
-    stream = prepared(config)
+    stream = load_prepared_stream(config)
     advice = advise(
         stream,
         _several(config["epsilon"]),
@@ -29,9 +29,9 @@ def main(config: Config) -> None:
         mechanism_options,
         repetitions=config["repetitions"],
         seed=config["seed"],
-        follow=lambda runs: tqdm(runs, desc="simulating", disable=not sys.stderr.isatty()),
+        progress=lambda runs: tqdm(runs, desc="simulating", disable=not sys.stderr.isatty()),
     )
-    title = stream.facts.get("title", name)
+    title = stream.facts.title or name
     each = f", each for {stream.replicate} reporters" if stream.replicate > 1 else ""
     print(f"{title}: {stream.length:,} timestamps, {stream.d:,} cells, {stream.users:,} users{each}.")
     print(_about(advice, config["repetitions"], config["seed"]))

@@ -16,6 +16,7 @@ import polars as pl
 from polars.datatypes import DataTypeClass
 
 from mtsp_ldp.foundation.arrays import IntArray
+from mtsp_ldp.streams.facts import StreamError
 
 PANEL: Mapping[str, DataTypeClass] = {"t": pl.Int32, "user": pl.UInt32, "cell": pl.UInt16}
 ROW_GROUP = 1 << 18
@@ -30,10 +31,6 @@ Columns = tuple[Column, Column, Column]
 """t, user and cell, one entry a row."""
 Load = Callable[[int, int], Columns]
 """The rows from one on and up to, not including, another."""
-
-
-class StreamError(ValueError):
-    """A stream that is not one: the message names the file, the row and what would be right."""
 
 
 class Rows:
@@ -69,13 +66,13 @@ class Rows:
         return pl.DataFrame({"t": times, "user": users, "cell": cells}, schema=PANEL)
 
 
-def held(columns: Columns) -> Load:
+def rows_in_memory(columns: Columns) -> Load:
     """Rows that lie in arrays; nothing is copied."""
     t, user, cell = columns
     return lambda start, end: (t[start:end], user[start:end], cell[start:end])
 
 
-def filed(path: Path) -> Load:
+def rows_in_file(path: Path) -> Load:
     """Rows that lie in a parquet file; its row groups are read as they are needed."""
     path = path.absolute()
 
@@ -161,8 +158,8 @@ def scan_rows(load: Load, rows: int, length: int, d: int, source: str) -> Census
     before = (-1, 0)
     for start in range(0, rows, BLOCK):
         t, user, cell = load(start, min(start + BLOCK, rows))
-        refuse(source, "t", t, (t < 0) | (t >= length), f"0..{length - 1}", start)
-        refuse(source, "cell", cell, (cell < 0) | (cell >= d), f"0..{d - 1}", start)
+        refuse(source, "t", t, (t < 0) | (t >= length), f"in 0..{length - 1}", start)
+        refuse(source, "cell", cell, (cell < 0) | (cell >= d), f"in 0..{d - 1}", start)
         least, largest = min(least, int(user.min())), max(largest, int(user.max()))
         ordered = ordered and before < (int(t[0]), int(user[0])) and _in_order(t, user)
         before = (int(t[-1]), int(user[-1]))
@@ -192,7 +189,7 @@ def sort_rows(columns: Columns, source: str) -> Columns:
     again = np.flatnonzero((np.diff(t[order]) == 0) & (np.diff(user[order]) == 0))
     if again.size:
         row = int(order[again + 1].min())
-        raise StreamError(f"{source}: row {row}: user {user[row]} at t={t[row]} again; once is right")
+        raise StreamError(f"{source}: row {row}: user {user[row]} at t={t[row]}: must be there once")
     return t[order], user[order], cell[order]
 
 
@@ -211,7 +208,7 @@ def number_users(user: Column) -> tuple[npt.NDArray[np.uint32], int]:
 def refuse(
     source: str, name: str, values: Column, wrong: npt.NDArray[np.bool_], right: str, first: int = 0
 ) -> None:
-    """Raise a StreamError that names the first row with a wrong value; row 0 of these is row ``first``."""
+    """Raise StreamError naming the first row with a wrong value; row 0 of these is row ``first``."""
     if wrong.any():
         row = int(wrong.argmax())
-        raise StreamError(f"{source}: row {first + row}: {name}={values[row]}, and {right} is right")
+        raise StreamError(f"{source}: row {first + row}: {name}={values[row]}: must be {right}")

@@ -5,11 +5,9 @@ users. Input is checked at this border; an error names the file and the row. The
 read from a file stay there (see `mtsp_ldp.streams.rows`); counts are held.
 """
 
-import json
-from collections.abc import Mapping
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +15,18 @@ import polars as pl
 
 from mtsp_ldp.foundation.arrays import IntArray
 from mtsp_ldp.foundation.files import atomic_write, digest_file
+from mtsp_ldp.streams.facts import PreparedFacts, StreamError, StreamFacts
 from mtsp_ldp.streams.rows import (
     ROW_GROUP,
     Column,
     Columns,
     Rows,
-    StreamError,
-    filed,
-    held,
     inspect_parquet,
     number_users,
     read_rows,
     refuse,
+    rows_in_file,
+    rows_in_memory,
     scan_rows,
     sort_rows,
 )
@@ -54,7 +52,7 @@ class Stream:
     is_panel
         Whether each user's own cells are known.
     facts
-        What prepare wrote beside the file: cells, geometry, slot length, dropped rows, replicate.
+        What is known beside the rows; see `mtsp_ldp.streams.facts.StreamFacts`.
     key
         What names this stream in the keys of random seeds.
     """
@@ -65,12 +63,12 @@ class Stream:
         users: int,
         rows: Rows | None,
         *,
-        facts: Mapping[str, Any] | None = None,
+        facts: StreamFacts | None = None,
     ) -> None:
         self.counts = counts
         self.active: IntArray = counts.sum(axis=1)
         self.users = users
-        self.facts: dict[str, Any] = dict(facts or {})
+        self.facts = facts or StreamFacts()
         self._rows = rows
 
     @property
@@ -91,12 +89,12 @@ class Stream:
     @property
     def key(self) -> str:
         """Name of the stream in the keys of seeds."""
-        return str(self.facts.get("dataset", "stream"))
+        return self.facts.dataset
 
     @property
     def replicate(self) -> int:
         """How many independent reporters each user stands for by default."""
-        return int(self.facts.get("replicate", 1))
+        return self.facts.replicate
 
     @cached_property
     def frequencies(self) -> npt.NDArray[np.float64]:
@@ -120,9 +118,10 @@ class Stream:
         d: int,
         *,
         length: int | None = None,
-        facts: Mapping[str, Any] | None = None,
+        users: int | None = None,
+        facts: StreamFacts | None = None,
     ) -> "Stream":
-        """A panel from rows in any order.
+        """Make a panel from rows in any order.
 
         Parameters
         ----------
@@ -133,6 +132,8 @@ class Stream:
             Number of cells; every cell is below it.
         length
             T; the last t + 1 by default.
+        users
+            How many there are, numbered from 0, those included who never appear; by default those who do.
         """
         given = {"t": np.asarray(t), "user": np.asarray(user), "cell": np.asarray(cell)}
         sizes = {column.shape for column in given.values()}
@@ -146,24 +147,23 @@ class Stream:
         if length is None and given["t"].size == 0:
             raise StreamError("panel: no rows; at least one")
         steps = int(given["t"].max()) + 1 if length is None else length
-        return cls._held((given["t"], given["user"], given["cell"]), d, steps, facts, "panel")
+        return cls._panel((given["t"], given["user"], given["cell"]), d, steps, users or 0, facts, "panel")
 
     @classmethod
-    def _held(
-        cls, columns: Columns, d: int, length: int, facts: Mapping[str, Any] | None, source: str
+    def _panel(
+        cls, columns: Columns, d: int, length: int, known: int, facts: StreamFacts | None, source: str
     ) -> "Stream":
         """A panel whose rows are in memory."""
         size = columns[0].size
-        found = scan_rows(held(columns), size, length, d, source)
+        found = scan_rows(rows_in_memory(columns), size, length, d, source)
         if not found.ordered:
             columns = sort_rows(columns, source)
-            found = scan_rows(held(columns), size, length, d, source)
+            found = scan_rows(rows_in_memory(columns), size, length, d, source)
         t, user, cell = columns
-        known = (facts or {}).get("users", 0)
         if not 0 <= found.least <= found.largest < known:
             user, known = number_users(user)
         compact = (t, user.astype(np.uint32, copy=False), cell.astype(np.uint16, copy=False))
-        rows = Rows(held(compact), found.counts.sum(axis=1))
+        rows = Rows(rows_in_memory(compact), found.counts.sum(axis=1))
         return cls(found.counts, max(known, 1), rows, facts=facts)
 
     @classmethod
@@ -172,7 +172,7 @@ class Stream:
         counts: npt.ArrayLike,
         population: int | None = None,
         *,
-        facts: Mapping[str, Any] | None = None,
+        facts: StreamFacts | None = None,
     ) -> "Stream":
         """An exchangeable stream.
 
@@ -202,31 +202,27 @@ class Stream:
             Naming the file and the row, for anything that is not a canonical stream.
         """
         source = Path(path)
-        facts = _read_facts(source.with_suffix(".json"))
-        d, length = int(facts["d"]), int(facts["T"])
+        facts = PreparedFacts.read(source.with_suffix(".json"))
         columns, size = inspect_parquet(source)
         if "count" in columns:
-            return cls._exchangeable(read_rows(source, COUNTS), d, length, facts, str(source))
-        load = filed(source)
-        found = scan_rows(load, size, length, d, str(source))
-        if not found.ordered or not 0 <= found.least <= found.largest < facts["users"]:
-            return cls._held(load(0, size), d, length, facts, str(source))
-        rows = Rows(load, found.counts.sum(axis=1))
-        return cls(found.counts, facts["users"], rows, facts=facts)
+            return cls._exchangeable(read_rows(source, COUNTS), facts, str(source))
+        load = rows_in_file(source)
+        found = scan_rows(load, size, facts.T, facts.d, str(source))
+        if not found.ordered or not 0 <= found.least <= found.largest < facts.users:
+            return cls._panel(load(0, size), facts.d, facts.T, facts.users, facts, str(source))
+        return cls(found.counts, facts.users, Rows(load, found.counts.sum(axis=1)), facts=facts)
 
     @classmethod
-    def _exchangeable(
-        cls, frame: pl.DataFrame, d: int, length: int, facts: Mapping[str, Any], source: str
-    ) -> "Stream":
-        times, cells, held = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "cell", "count"))
-        refuse(source, "t", times, (times < 0) | (times >= length), f"0..{length - 1}")
-        refuse(source, "cell", cells, (cells < 0) | (cells >= d), f"0..{d - 1}")
-        refuse(source, "count", held, held < 0, "at least 0")
+    def _exchangeable(cls, frame: pl.DataFrame, facts: PreparedFacts, source: str) -> "Stream":
+        t, cell, count = (frame[name].cast(pl.Int64).to_numpy() for name in ("t", "cell", "count"))
+        refuse(source, "t", t, (t < 0) | (t >= facts.T), f"in 0..{facts.T - 1}")
+        refuse(source, "cell", cell, (cell < 0) | (cell >= facts.d), f"in 0..{facts.d - 1}")
+        refuse(source, "count", count, count < 0, "at least 0")
         again = frame.select(pl.struct("t", "cell").is_duplicated()).to_series().to_numpy()
-        refuse(source, "cell", cells, again, "each (t, cell) once")
-        counts = np.zeros((length, d), dtype=np.int64)
-        counts[times, cells] = held
-        return cls.from_counts(counts, int(facts["users"]), facts=facts)
+        refuse(source, "cell", cell, again, "at each t once")
+        counts = np.zeros((facts.T, facts.d), dtype=np.int64)
+        counts[t, cell] = count
+        return cls.from_counts(counts, facts.users, facts=facts)
 
     def write(self, path: str | Path) -> None:
         """Write ``<name>.parquet`` and, beside it, ``<name>.json`` with the stream's facts."""
@@ -234,32 +230,21 @@ class Stream:
         if self._rows is not None:
             frame = self._rows.everything()
         else:
-            times, cells = np.nonzero(self.counts)
-            held = self.counts[times, cells]
-            frame = pl.DataFrame({"t": times, "cell": cells, "count": held}, schema=COUNTS)
-        own = {
-            "users": self.users,
-            "T": self.length,
-            "d": self.d,
-            "kind": "panel" if self.is_panel else "exchangeable",
-            "mean_active": round(float(self.active.mean()), 1),
-            "active": self.active.tolist(),
-        }
+            t, cell = np.nonzero(self.counts)
+            frame = pl.DataFrame({"t": t, "cell": cell, "count": self.counts[t, cell]}, schema=COUNTS)
         with atomic_write(target) as partial:
             frame.write_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
-            own["sha256"] = digest_file(partial)
+            digest = digest_file(partial)
+        known = {one.name: getattr(self.facts, one.name) for one in fields(StreamFacts)}
+        facts = PreparedFacts(
+            **known,
+            users=self.users,
+            T=self.length,
+            d=self.d,
+            kind="panel" if self.is_panel else "exchangeable",
+            mean_active=round(float(self.active.mean()), 1),
+            active=tuple(self.active.tolist()),
+            sha256=digest,
+        )
         with atomic_write(target.with_suffix(".json")) as partial:
-            partial.write_text(json.dumps({**self.facts, **own}, indent=1, ensure_ascii=False) + "\n")
-
-
-def _read_facts(path: Path) -> dict[str, Any]:
-    try:
-        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise StreamError(f"{path}: no such file; prepare writes it beside the stream") from None
-    except ValueError as error:
-        raise StreamError(f"{path}: not a whole json file ({error}); delete it and run again") from None
-    for name in ("T", "d", "users"):
-        if not isinstance(facts.get(name), int) or facts[name] < 1:
-            raise StreamError(f"{path}: {name}={facts.get(name)!r}, and a whole number above 0 is right")
-    return facts
+            facts.write(partial)

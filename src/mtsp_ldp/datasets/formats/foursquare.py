@@ -1,8 +1,7 @@
 """Foursquare check-ins of New York and Tokyo (TSMC2014), with the venue's place in every row."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import IO, ClassVar
+from typing import IO, ClassVar, Literal
 
 import polars as pl
 
@@ -16,7 +15,6 @@ _COLUMNS = ["user", "venue", "category_id", "category", "lat", "lon", "offset", 
 
 
 @register("foursquare")
-@dataclass(frozen=True, kw_only=True)
 class Foursquare(Traces):
     """Tab-separated, ISO 8859-1; times in UTC. One archive holds both cities.
 
@@ -28,12 +26,7 @@ class Foursquare(Traces):
 
     members: ClassVar[tuple[str, ...]] = ("dataset_TSMC2014_NYC.txt", "dataset_TSMC2014_TKY.txt")
 
-    city: str
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.city not in ("NYC", "TKY"):
-            raise ValueError(f"dataset {self.name!r}: city={self.city!r}: NYC or TKY")
+    city: Literal["NYC", "TKY"]
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Every line of the city's file."""

@@ -1,7 +1,6 @@
 """Foursquare check-ins of the world (TIST2015): check-ins and venues in two files; a cell is a country."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, ClassVar
@@ -21,7 +20,6 @@ _VENUES = ("dataset_TIST2015_POIs.txt",)
 
 
 @register("foursquare_global")
-@dataclass(frozen=True, kw_only=True)
 class FoursquareGlobal(Traces):
     """Tab-separated: check-ins ``user, venue, time, offset``; venues ``venue, lat, lon, category, country``.
 

@@ -1,7 +1,6 @@
 """GeoLife: GPS trajectories of 182 people, a folder each. Too few for LDP; it is here for its format."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, ClassVar
 
@@ -14,7 +13,6 @@ from mtsp_ldp.datasets.ingest.traces import Traces, number
 
 
 @register("geolife")
-@dataclass(frozen=True, kw_only=True)
 class GeoLife(Traces):
     """``Data/<user>/Trajectory/*.plt``: six lines, then ``lat,lon,0,altitude,days,date,time``, GMT."""
 

@@ -1,7 +1,6 @@
 """Porto's taxis, a year of trips (ECML/PKDD 2015): a position every 15 seconds from the trip's start."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, ClassVar
 
 import polars as pl
@@ -14,7 +13,6 @@ _STEP = 15_000_000
 
 
 @register("porto")
-@dataclass(frozen=True, kw_only=True)
 class Porto(Traces):
     """``TIMESTAMP`` and ``POLYLINE``, a list of [lon, lat]; the user is ``TAXI_ID``.
 

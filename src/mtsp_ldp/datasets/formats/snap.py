@@ -1,7 +1,6 @@
 """Check-ins of Gowalla and Brightkite, as the SNAP collection publishes them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, ClassVar
 
 import polars as pl
@@ -13,7 +12,6 @@ from mtsp_ldp.datasets.ingest.traces import Traces, number
 
 
 @register("snap")
-@dataclass(frozen=True, kw_only=True)
 class Snap(Traces):
     """Tab-separated ``user, time, lat, lon, place``; times end in Z; no place is (0, 0) with an empty id."""
 

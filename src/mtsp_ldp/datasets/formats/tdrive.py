@@ -1,7 +1,6 @@
 """T-Drive: a week of Beijing's taxis. One text a taxi, ``id,time,lon,lat`` on local clocks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, ClassVar
 
 import polars as pl
@@ -13,7 +12,6 @@ from mtsp_ldp.datasets.ingest.traces import Traces, number
 
 
 @register("tdrive")
-@dataclass(frozen=True, kw_only=True)
 class TDrive(Traces):
     """``release/taxi_log_2008_by_id/<id>.txt``; longitude comes first."""
 

@@ -1,7 +1,6 @@
 """YJMob100K: 75 days of a Japanese city, on a grid of 200 × 200 squares of 500 m, by the half hour."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, ClassVar
 
 import polars as pl
@@ -9,17 +8,18 @@ import polars as pl
 from mtsp_ldp.datasets.base import register
 from mtsp_ldp.datasets.ingest.delimited import delimited
 from mtsp_ldp.datasets.ingest.traces import Traces
+from mtsp_ldp.streams.facts import Coordinates
 
 _HALF_HOUR = 30 * 60 * 1_000_000
 
 
 @register("yjmob")
-@dataclass(frozen=True, kw_only=True)
 class YJMob(Traces):
     """``uid,d,t,x,y``: day, half hour, and square from 1 to 200; time starts at day 0, which has no date."""
 
     members: ClassVar[tuple[str, ...]] = ("yjmob100k-dataset1.csv",)
     world: ClassVar[tuple[float, float, float, float]] = (1.0, 1.0, 200.0, 200.0)
+    coordinates: ClassVar[Coordinates] = "plane"
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Every line; half hours outside 0..47 are out of range."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from mtsp_ldp.datasets.ingest.slots import Slots
 
 _NO_YEAR = 253_402_300_800_000_000  # the year 10000 in microseconds
 _READ = ("user", "time", "x", "y", "label")
-WITHIN_SLOT = ("last", "first", "most")
+WithinSlot = Literal["last", "first", "most"]
 MOST_COUNTS = 1 << 28
 """Of users by slot and cell: two gigabytes of them."""
 
@@ -39,7 +40,7 @@ class Rules:
         Records that a user must have in the window.
     """
 
-    within_slot: str = "last"
+    within_slot: WithinSlot = "last"
     hold: int = 1
     minimum_reports: int = 1
 

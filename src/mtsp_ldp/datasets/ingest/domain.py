@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
 
 from mtsp_ldp.foundation.grid import hilbert_grid
+from mtsp_ldp.streams.facts import Cell
 
 
 class Domain(Protocol):
@@ -20,7 +21,7 @@ class Domain(Protocol):
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame with ``cell`` (null where none) and ``misplaced``: why, or null."""
 
-    def cells(self) -> list[dict[str, Any]]:
+    def cells(self) -> tuple[Cell, ...]:
         """What is known of each cell, for people and maps."""
 
 
@@ -68,19 +69,19 @@ class Squares:
         step = ((pl.col(axis) - low) / (high - low) * self.side).floor()
         return pl.min_horizontal(step, pl.lit(self.side - 1)).cast(pl.Int64, strict=False)
 
-    def cells(self) -> list[dict[str, Any]]:
+    def cells(self) -> tuple[Cell, ...]:
         """Name and middle of each square."""
         west, south, east, north = self.box
         numbers = hilbert_grid(self.side)
         across, up = np.unravel_index(np.argsort(numbers, axis=None), numbers.shape)
-        return [
-            {
-                "name": f"({i}, {j})",
-                "x": round(west + (i + 0.5) / self.side * (east - west), 6),
-                "y": round(south + (j + 0.5) / self.side * (north - south), 6),
-            }
+        return tuple(
+            Cell(
+                f"({i}, {j})",
+                round(west + (i + 0.5) / self.side * (east - west), 6),
+                round(south + (j + 0.5) / self.side * (north - south), 6),
+            )
             for i, j in zip(across.tolist(), up.tolist(), strict=True)
-        ]
+        )
 
 
 def _inside(bounds: tuple[float, float, float, float]) -> pl.Expr:
@@ -116,11 +117,10 @@ class Labels:
         placed = frame.join(table, on="label", how="left", maintain_order="left")
         return placed.with_columns(misplaced=pl.when(pl.col("cell").is_null()).then(pl.lit("out_of_range")))
 
-    def cells(self) -> list[dict[str, Any]]:
+    def cells(self) -> tuple[Cell, ...]:
         """Name of each cell, and its place."""
         if not self.places:
-            return [{"name": name} for name in self.names]
-        return [
-            {"name": name, "x": round(x, 6), "y": round(y, 6)}
-            for name, (x, y) in zip(self.names, self.places, strict=True)
-        ]
+            return tuple(map(Cell, self.names))
+        return tuple(
+            Cell(name, round(x, 6), round(y, 6)) for name, (x, y) in zip(self.names, self.places, strict=True)
+        )

@@ -7,20 +7,20 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Annotated, Any, ClassVar, Self
 from zipfile import BadZipFile
 from zoneinfo import ZoneInfo
 
 import polars as pl
+from pydantic import AfterValidator, model_validator
 
-from mtsp_ldp.datasets.base import Dataset
+from mtsp_ldp.datasets.base import Count, Dataset, Side
 from mtsp_ldp.datasets.ingest.archive import opened
-from mtsp_ldp.datasets.ingest.assembly import WITHIN_SLOT, Rows, Rules, assemble
+from mtsp_ldp.datasets.ingest.assembly import Rows, Rules, WithinSlot, assemble
 from mtsp_ldp.datasets.ingest.delimited import gathered
 from mtsp_ldp.datasets.ingest.domain import Domain, Squares
 from mtsp_ldp.datasets.ingest.retrieval import bring, clear, local_files, loose_files, require_files
@@ -28,10 +28,28 @@ from mtsp_ldp.datasets.ingest.slots import DAY, Slots
 from mtsp_ldp.datasets.ingest.timestamps import iso
 from mtsp_ldp.datasets.source import Permission, Source
 from mtsp_ldp.foundation.files import digest_text
+from mtsp_ldp.streams.facts import Coordinates, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 
-@dataclass(frozen=True, kw_only=True)
+def _check_box(box: Sequence[float]) -> Sequence[float]:
+    if not (len(box) == 4 and box[0] < box[2] and box[1] < box[3]):
+        raise ValueError("must be [west, south, east, north] with west < east and south < north")
+    return box
+
+
+def _check_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, KeyError, OSError):
+        raise ValueError("must be a name as Europe/Lisbon") from None
+    return name
+
+
+Box = Annotated[Sequence[float], AfterValidator(_check_box)]
+Zone = Annotated[str, AfterValidator(_check_zone)]
+
+
 class Traces(Dataset):
     """Records of who was where when, cut into cells and slots.
 
@@ -63,46 +81,31 @@ class Traces(Dataset):
     """Patterns of the files that are read."""
     world: ClassVar[tuple[float, float, float, float]] = (-180.0, -90.0, 180.0, 90.0)
     """Bounds of a coordinate that means anything."""
+    coordinates: ClassVar[Coordinates] = "degrees"
+    """Units of x and y."""
 
     source: Mapping[str, Any]
-    box: Sequence[float] = ()
-    grid: int = 16
-    slot_minutes: int = 60
-    time_zone: str = "UTC"
+    box: Box | None = None
+    grid: Side = 16
+    slot_minutes: Count = 60
+    time_zone: Zone = "UTC"
     origin: str | int = "first"
-    length: int | None = None
-    within_slot: str = "last"
-    hold: int = 1
-    minimum_reports: int = 1
+    length: Count | None = None
+    within_slot: WithinSlot = "last"
+    hold: Count = 1
+    minimum_reports: Count = 1
 
-    def __post_init__(self) -> None:
-        label, _ = f"dataset {self.name!r}", self.published
-        for key in ("grid", "slot_minutes", "hold", "minimum_reports"):
-            _whole(getattr(self, key), f"{label}: {key}")
-        if self.length is not None:
-            _whole(self.length, f"{label}: length")
-        if self.grid > 256:
-            raise ValueError(f"{label}: grid={self.grid}: at most 256 squares a side")
-        if self.within_slot not in WITHIN_SLOT:
-            raise ValueError(f"{label}: within_slot={self.within_slot!r}: one of {', '.join(WITHIN_SLOT)}")
-        self._check_box(label)
-        try:
-            ZoneInfo(self.time_zone)
-        except (ValueError, KeyError, OSError):
-            raise ValueError(f"{label}: time_zone={self.time_zone!r}: a name as Europe/Lisbon") from None
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        assert self.published  # checked at the border
         if self.origin != "first" and self._origin() is None:
-            raise ValueError(f"{label}: origin={self.origin!r}: first, an ISO time, or seconds since 1970")
-
-    def _check_box(self, label: str) -> None:
-        box = list(self.box)
-        numbers = all(isinstance(edge, int | float) for edge in box)
-        if box and not (len(box) == 4 and numbers and box[0] < box[2] and box[1] < box[3]):
-            raise ValueError(f"{label}: box={box}: [west, south, east, north], west < east and south < north")
+            raise ValueError(f"origin={self.origin!r}: must be first, an ISO time, or seconds since 1970")
+        return self
 
     @cached_property
     def published(self) -> Source:
         """What is published, and where."""
-        return Source.of(self.source, f"dataset {self.name!r}")
+        return Source.of(self.source)
 
     @property
     def slots(self) -> int | None:
@@ -185,26 +188,30 @@ class Traces(Dataset):
     def _rules(self) -> Rules:
         return Rules(self.within_slot, self.hold, self.minimum_reports)
 
-    def _facts(self, rows: Rows, domain: Domain, folder: Path) -> dict[str, Any]:
+    def _facts(self, rows: Rows, domain: Domain, folder: Path) -> StreamFacts:
         zone = ZoneInfo("UTC" if self.slot_minutes % DAY == 0 else self.time_zone)
         origin = datetime.fromtimestamp(rows.start / 1e6, UTC).astimezone(zone).replace(tzinfo=None)
         receipt = (folder / "receipt.json").read_bytes() if (folder / "receipt.json").exists() else b""
-        return {
-            "dataset": self.name,
-            "title": self.title,
-            "replicate": self.replicate,
-            "slot_minutes": self.slot_minutes,
-            "origin": origin.isoformat(sep=" "),
-            "time_zone": self.time_zone,
-            "hold": self.hold,
-            "within_slot": self.within_slot,
-            "grid": self.grid if isinstance(domain, Squares) else None,
-            "box": list(self.box) if isinstance(domain, Squares) else None,
-            "cells": domain.cells(),
-            "rows": rows.records,
-            "rows_by_reason": rows.reasons,
-            "raw_sha256": _raw_digest(receipt),
-        }
+        squares = isinstance(domain, Squares)
+        cells = domain.cells()
+        placed = cells[0].x is not None
+        return StreamFacts(
+            dataset=self.name,
+            title=self.title,
+            replicate=self.replicate,
+            slot_minutes=self.slot_minutes,
+            origin=origin.isoformat(sep=" "),
+            time_zone=self.time_zone,
+            hold=self.hold,
+            within_slot=self.within_slot,
+            grid=self.grid if squares else None,
+            box=tuple(self.box or ()) if squares else None,
+            coordinates=(self.coordinates if placed else None),
+            cells=cells,
+            rows=rows.records,
+            rows_by_reason=rows.reasons,
+            raw_sha256=_raw_digest(receipt),
+        )
 
 
 def _raw_digest(receipt: bytes) -> str | None:
@@ -213,11 +220,6 @@ def _raw_digest(receipt: bytes) -> str | None:
         return None
     files = json.loads(receipt)["files"]
     return digest_text("\n".join(f"{file['file']} {file['sha256']}" for file in files))
-
-
-def _whole(value: Any, label: str) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{label}={value!r}: a whole number, at least 1")
 
 
 def number(column: str) -> pl.Expr:

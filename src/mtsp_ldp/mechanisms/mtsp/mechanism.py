@@ -2,15 +2,16 @@
 
 import math
 from functools import partial
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.foundation.projection import refine
 from mtsp_ldp.foundation.tree import binary_tree
-from mtsp_ldp.mechanisms.adaptive import half_step
-from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, one_of, register
+from mtsp_ldp.mechanisms.adaptive import Share, half_step
+from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
 from mtsp_ldp.mechanisms.mtsp.adaptive_tree import Structure, assemble, prune
 from mtsp_ldp.mechanisms.mtsp.allocation import AllocationKind, make_allocation
 from mtsp_ldp.mechanisms.mtsp.dissimilarity import dissimilarity
@@ -34,11 +35,19 @@ class Mtsp(Mechanism):
         A node splits where its score exceeds sqrt(factor v): v of the ``publication`` to come
         [reconstructed], or of the ``score`` itself [extension].
     threshold_factor
-        3 by default [reconstructed].
-    grouping, grouping_tolerance, grouping_window, smoothing
-        See `NodeGroups`.
+        A node splits above sqrt(factor v) [reconstructed].
+    grouping
+        When a node's publications form a group [reconstructed]: ``variance``, ``predictive`` [extension],
+        ``none``; see `mtsp_ldp.mechanisms.mtsp.smoothing.NodeGroups`.
+    grouping_tolerance
+        c of the variance test [reconstructed].
+    grouping_window
+        Only the last so many values of a group count; null is all [reconstructed].
+    smoothing
+        What a group releases: its mean, median, or inverse-variance mean [reconstructed].
     allocation
-        ``oba`` (the paper's), ``oba_shrunk`` [extension], or an old rule in its place.
+        When to publish with which share: ``oba`` (the paper's), ``oba_shrunk`` [extension], or a rule of
+        LDP-IDS in its place (``distribution``, ``absorption``).
     minimum_share
         A smaller share is not published [extension; 0 spends scraps, as the paper does].
     consistency
@@ -54,23 +63,16 @@ class Mtsp(Mechanism):
         *,
         structure: Structure = "intermediate",
         threshold: Threshold = "publication",
-        threshold_factor: float = 3.0,
+        threshold_factor: Annotated[float, Field(ge=0)] = 3.0,
         grouping: Grouping = "variance",
-        grouping_tolerance: float = 1.0,
-        grouping_window: int | None = None,
+        grouping_tolerance: Annotated[float, Field(gt=0)] = 1.0,
+        grouping_window: Annotated[int, Field(ge=2)] | None = None,
         smoothing: Smoothing = "mean",
         allocation: AllocationKind = "oba",
-        minimum_share: float = 0.0,
+        minimum_share: Share = 0.0,
         consistency: bool = False,
     ) -> None:
         super().__init__(setting)
-        one_of("structure", structure, get_args(Structure))
-        one_of("threshold", threshold, get_args(Threshold))
-        one_of("grouping", grouping, get_args(Grouping))
-        one_of("smoothing", smoothing, get_args(Smoothing))
-        one_of("allocation", allocation, get_args(AllocationKind))
-        if not (math.isfinite(threshold_factor) and threshold_factor >= 0):
-            raise ValueError(f"threshold_factor={threshold_factor!r}: a finite number, at least 0")
         self._structure = structure
         self._threshold = threshold
         self._factor = threshold_factor

@@ -78,10 +78,6 @@ class NodeGroups:
         tolerance: float = 1.0,
         window: int | None = None,
     ) -> None:
-        if not (math.isfinite(tolerance) and tolerance > 0):
-            raise ValueError(f"grouping_tolerance={tolerance!r}: a finite number above 0")
-        if window is not None and (not isinstance(window, int) or window < 2):
-            raise ValueError(f"grouping_window={window!r}: a whole number, at least 2, or null")
         self._grouping = grouping
         self._smoothing = smoothing
         self._tolerance = tolerance

@@ -1,0 +1,68 @@
+"""Errors of pydantic in one line: the key, its value, and what it must be."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+_ALLOWED = "Input should be "
+_PLAINLY = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+    "a valid": "a",
+    "a integer": "an integer",
+    "a boolean": "true or false",
+    "List should have at least 1 item after validation, not 0": "must be a list of at least one",
+    "Dictionary should have at least 1 item after validation, not 0": "must hold at least one option",
+    "String should match pattern": "must match",
+}
+"""Words of pydantic, and plainer ones."""
+
+
+def explain(error: ValidationError, label: str, allowed: Iterable[str]) -> str:
+    """Say what is wrong with values, in one line.
+
+    Parameters
+    ----------
+    error
+        What pydantic found.
+    label
+        Whose values they are; begins the line.
+    allowed
+        The keys there are.
+    """
+    told = [_one(dict(one), list(allowed)) for one in error.errors(include_url=False)]
+    return f"{label}{'; '.join(told)}"
+
+
+def _one(fault: dict[str, Any], allowed: list[str]) -> str:
+    key, value, message = _key(fault["loc"]), fault["input"], str(fault["msg"])
+    if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"{key}: unknown key; allowed: {', '.join(allowed) or 'none'}"
+    if fault["type"] in ("missing", "missing_argument", "missing_keyword_only_argument"):
+        return f"{key}: missing"
+    if fault["type"] == "value_error":  # of a validator of our own; one of a whole model names the key itself
+        told = str(fault["ctx"]["error"])
+        return f"{key}={value!r}: {told}" if key else told
+    if fault["type"] == "literal_error":
+        return f"{key}={value!r}: must be one of {_plain(fault['ctx']['expected'])}"
+    if message.startswith(_ALLOWED):
+        message = f"must be {message.removeprefix(_ALLOWED)}"
+    for theirs, ours in _PLAINLY.items():
+        message = message.replace(theirs, ours)
+    return f"{key}={value!r}: {message}"
+
+
+def _plain(expected: str) -> str:
+    """A list of choices without quotes."""
+    return expected.replace("'", "").replace(" or ", ", ")
+
+
+def _key(place: tuple[int | str, ...]) -> str:
+    """A place as it is written: ``epsilon[0]``, ``files[1].name``."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

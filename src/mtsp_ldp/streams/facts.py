@@ -1,0 +1,190 @@
+"""Facts of a stream: what prepare writes beside it, for people, maps and clocks. All of it is public."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from zoneinfo import ZoneInfo
+
+_DAY = 24 * 60
+Coordinates = Literal["degrees", "plane"]
+
+
+class StreamError(ValueError):
+    """A stream that is not one: the message names the file, the row and what it must be."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    Attributes
+    ----------
+    name
+        Short, for labels.
+    x, y
+        Its place, where it is known: longitude and latitude where coordinates are degrees.
+    title
+        Its long name, if it has one.
+    """
+
+    name: str
+    x: float | None = None
+    y: float | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event that a data set names: what happens in which cell from ``start`` to before ``end``."""
+
+    kind: str
+    cell: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamFacts:
+    """What is known of a stream beside its rows.
+
+    Attributes
+    ----------
+    dataset
+        Names the stream in results and in the keys of seeds.
+    title
+        A few words for tables and figures.
+    replicate
+        How many independent reporters each user stands for.
+    slot_minutes, origin, time_zone
+        Length of a timestamp, start of the first one on the zone's clocks (ISO), and the zone.
+    hold, within_slot
+        How records became positions.
+    grid, box
+        Squares a side, and west, south, east, north, where cells are squares of a box.
+    coordinates
+        Whether places are degrees of longitude and latitude, or units of a plane; None without places.
+    cells, events
+        In order of number; in order of time.
+    rows, rows_by_reason
+        How many records there were, and what became of them.
+    notes
+        Other numbers that a format reports, by name.
+    raw_sha256
+        Digest of the raw files.
+    config
+        Digest of the config that the stream was prepared from.
+    """
+
+    dataset: str = "stream"
+    title: str = ""
+    replicate: int = 1
+    slot_minutes: int | None = None
+    origin: str | None = None
+    time_zone: str | None = None
+    hold: int | None = None
+    within_slot: str | None = None
+    grid: int | None = None
+    box: tuple[float, ...] | None = None
+    coordinates: Coordinates | None = None
+    cells: tuple[Cell, ...] = ()
+    events: tuple[Event, ...] = ()
+    rows: int | None = None
+    rows_by_reason: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, int] = field(default_factory=dict)
+    raw_sha256: str | None = None
+    config: str | None = None
+
+    @property
+    def clock(self) -> str:
+        """Time zone to show times in; calendar days have none."""
+        if self.slot_minutes is None or self.slot_minutes % _DAY == 0:
+            return "UTC"
+        return self.time_zone or "UTC"
+
+    @property
+    def start(self) -> float | None:
+        """Start of the stream in milliseconds since 1970; None without a date."""
+        if not self.origin or not self.slot_minutes or self.origin.startswith("1970-01-01"):
+            return None
+        return datetime.fromisoformat(self.origin).replace(tzinfo=ZoneInfo(self.clock)).timestamp() * 1000
+
+    def describe_event(self, event: Event) -> str:
+        """Name an event and its place."""
+        return f"{event.kind} at {self.cells[event.cell].name}"
+
+    def describe_drops(self) -> str:
+        """Summarize kept and dropped records in one line; with a warning where most have no place."""
+        told = ", ".join(f"{why.replace('_', ' ')} {number:,}" for why, number in self.rows_by_reason.items())
+        lost = sum(self.rows_by_reason.get(name, 0) for name in ("unparsable", "out_of_range", "out_of_box"))
+        total = self.rows or 0
+        warning = "; WARNING: most have no readable place" if 2 * lost > total else ""
+        return f"Of {total:,} records: {told}{warning}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedFacts(StreamFacts):
+    """Facts in the file beside a prepared stream, with its sizes.
+
+    Attributes
+    ----------
+    users, T, d
+        How many.
+    kind
+        ``panel`` or ``exchangeable``.
+    mean_active, active
+        Mean of n_t, and each of them.
+    sha256
+        Of the stream's file.
+    """
+
+    users: int
+    T: int
+    d: int
+    kind: str = ""
+    mean_active: float = 0.0
+    active: tuple[int, ...] = ()
+    sha256: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> "PreparedFacts":
+        """Read the facts of a prepared stream; keys of other versions are left out.
+
+        Raises
+        ------
+        StreamError
+            Naming the file, the key and its value.
+        """
+        try:
+            held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise StreamError(f"{path}: no such file; prepare writes it beside the stream") from None
+        except ValueError as error:
+            raise StreamError(f"{path}: not a whole json file ({error}); delete it and run again") from None
+        for name in ("T", "d", "users"):
+            if not isinstance(held.get(name), int) or held[name] < 1:
+                raise StreamError(f"{path}: {name}={held.get(name)!r}: must be an integer above 0")
+        try:
+            parts = {"cells": _several(Cell, held), "events": _several(Event, held)}
+            return cls(**_known(cls, held) | parts)
+        except (TypeError, AttributeError) as error:
+            raise StreamError(f"{path}: must be the facts of a stream ({error}); prepare it again") from None
+
+    def write(self, path: Path) -> None:
+        """Write the facts as json."""
+        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+_Part = TypeVar("_Part", Cell, Event)
+
+
+def _several(cls: type[_Part], held: Mapping[str, Any]) -> tuple[_Part, ...]:
+    return tuple(cls(**_known(cls, entry)) for entry in held.get(f"{cls.__name__.lower()}s", []))
+
+
+def _known(cls: type, held: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that are fields, lists as tuples."""
+    names = {one.name for one in fields(cls)} & held.keys()
+    return {name: tuple(held[name]) if isinstance(held[name], list) else held[name] for name in names}
