@@ -37,7 +37,7 @@ bench: .venv-bench/ready
 .venv-bench/ready: .venv/ready
 	@rm -rf .venv-bench; $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e .[bench]
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e .[workflow,report,bench]
 	@touch $@
 
 docs: .venv/ready
@@ -66,7 +66,7 @@ format: .venv/ready
 # uv names no index in the lock file
 lock:
 	uv pip compile --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
-	  --extra dev --upgrade --quiet pyproject.toml -o requirements.lock
+	  --extra workflow --extra report --extra dev --upgrade --quiet pyproject.toml -o requirements.lock
 
 digests: .venv/ready
 	rm -rf data/runs/smoke data/summaries/smoke.*
