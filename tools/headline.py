@@ -147,23 +147,7 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
     epsilons = curves["epsilon"].unique().sort().to_list()
     figure, axes = plt.subplots(figsize=(TWO_COLUMNS, 3.9))
     figure.set_layout_engine("constrained")
-    sns.lineplot(
-        data=curves.to_dict(as_series=False),
-        x="epsilon",
-        y="mean",
-        hue="mechanism",
-        hue_order=names,
-        palette={name: style_of(name).colour for name in names},
-        errorbar=None,
-        legend=False,
-        ax=axes,
-    )
-    for name, line in zip(names, axes.get_lines(), strict=True):
-        style = style_of(name)
-        line.set(linestyle=style.dash, marker=style.marker, markersize=4.5)
-        rows = curves.filter(pl.col("mechanism") == name)
-        low = np.maximum(rows["low"].to_numpy(), rows["mean"].to_numpy() / 10)
-        axes.fill_between(rows["epsilon"], low, rows["high"], color=style.colour, alpha=0.18, lw=0)
+    _draw_curves(axes, curves, names)
     axes.set(xscale="log", yscale="log", xlim=(epsilons[0] / 1.06, epsilons[-1] * 1.04))
     axes.set(ylim=(curves["mean"].min() / 2.2, curves["mean"].max() * 1.6))  # type: ignore[operator]
     axes.set(xlabel="privacy budget ε of every window", ylabel="MSE of released frequencies")
@@ -186,6 +170,26 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
     _label(axes, last | levels, epsilons[-1])
     axes.set_title(f"{dataset}: error of every mechanism, w = {WINDOW} (bands: 95 % intervals)", loc="left")
     return figure
+
+
+def _draw_curves(axes: Axes, curves: pl.DataFrame, names: list[str]) -> None:
+    """A line with its band for each mechanism."""
+    sns.lineplot(
+        data=curves.to_dict(as_series=False),
+        x="epsilon",
+        y="mean",
+        hue="mechanism",
+        hue_order=names,
+        palette={name: style_of(name).colour for name in names},
+        errorbar=None,
+        legend=False,
+        ax=axes,
+    )
+    for name, line in zip(names, axes.get_lines(), strict=True):
+        style = style_of(name)
+        line.set(linestyle=style.dash, marker=style.marker, markersize=4.5)
+        rows = curves.filter(pl.col("mechanism") == name)
+        axes.fill_between(rows["epsilon"], rows["low"], rows["high"], color=style.colour, alpha=0.18, lw=0)
 
 
 def _label(axes: Axes, ends: dict[str, float], x: float) -> None:

@@ -10,12 +10,12 @@ from scipy import stats
 
 from mtsp_ldp.evaluation.claims import KINDS, Evidence, judge
 from mtsp_ldp.evaluation.comparison import paired, profiles, ranking
+from mtsp_ldp.evaluation.intervals import half_width, positive
 from mtsp_ldp.evaluation.scoring import score
-from mtsp_ldp.evaluation.summary import summarize
+from mtsp_ldp.evaluation.summary import frequency_errors, summarize
 from mtsp_ldp.evaluation.workload import Workload
 from mtsp_ldp.experiments.config import CONFIG
 from mtsp_ldp.mechanisms.registry import find
-from mtsp_ldp.report.tables import errors
 
 
 def scores(errors, query="frequency", measure="mse", release="raw"):
@@ -54,9 +54,14 @@ def verdict(claim, table, **kwargs):
 @pytest.mark.parametrize("number", [2, 5, 30])
 def test_an_interval_is_students(number):
     values = np.random.default_rng(number).exponential(size=number)
-    (row,) = summarize(scores({("s", "a", 1.0, 10): values})).to_dicts()
+    (row,) = summarize(scores({("s", "a", 1.0, 10): values}, measure="f1_macro")).to_dicts()
     low, high = stats.t.interval(0.95, number - 1, loc=values.mean(), scale=stats.sem(values))
     assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+    # of an error, on the log scale
+    (row,) = summarize(scores({("s", "a", 1.0, 10): values})).to_dicts()
+    half = stats.t.ppf(0.975, number - 1) * stats.sem(values) / values.mean()
+    assert row["low"] == pytest.approx(values.mean() * np.exp(-half))
+    assert row["high"] == pytest.approx(values.mean() * np.exp(half))
     assert (row["mean"], row["median"]) == (pytest.approx(values.mean()), pytest.approx(np.median(values)))
     assert row["repetitions"] == number
 
@@ -76,11 +81,52 @@ def test_losing_and_winning_are_of_the_whole_interval():
         ("s", "uniform", None, None): [1.0],
         ("s", "zero", None, None): [2.0],
     }
-    table = errors(summarize(scores(found)), "s")
+    table = frequency_errors(summarize(scores(found)), "s")
     told = {row["mechanism"]: (row["beats_floor"], row["loses_to_floor"]) for row in table.to_dicts()}
     assert told["lpa"] == told["mtsp_budget"] == told["uniform"] == (False, False)
     assert told["lba"] == (False, True)
     assert told["lsp"] == (True, False)
+
+
+def test_a_large_loss_is_told_though_skewed_values_do_not_decide_it():
+    """Three skewed values about thirty times the floor: an interval from below the floor on."""
+    cell = (1.0, 10)
+    found = {
+        ("s", "lsp", *cell): [0.2, 1.0, 88.0],
+        ("s", "lba", *cell): [0.2, 0.3, 0.4],
+        ("s", "uniform", None, None): [1.0],
+    }
+    summary = summarize(scores(found))
+    assert (summary["low"].drop_nulls() > 0).all()
+    table = frequency_errors(summary, "s")
+    told = {row["mechanism"]: (row["loses_to_floor"], row["above_floor"]) for row in table.to_dicts()}
+    assert told == {"lsp": (False, True), "lba": (False, False), "uniform": (False, False)}
+
+
+def test_a_closed_form_decides():
+    found = {("s", "lsp", 1.0, 10): [0.2, 1.0, 88.0], ("s", "uniform", None, None): [1.0]}
+    for expected, loses, wins in ((30.0, True, False), (0.9, False, True)):
+        known = pl.DataFrame(
+            [("s", "lsp", 1.0, 10, expected)],
+            schema=["dataset", "mechanism", "epsilon", "window", "expected"],
+            orient="row",
+        )
+        table = frequency_errors(summarize(scores(found), known), "s").filter(pl.col("mechanism") == "lsp")
+        (row,) = table.to_dicts()
+        assert (row["loses_to_floor"], row["beats_floor"], row["above_floor"]) == (
+            loses,
+            wins,
+            not wins and not loses,
+        )
+        assert row["expected"] == expected
+
+
+def test_intervals_of_nothing_and_of_equal_values():
+    half = half_width(pl.Series([0.0, None, 1.0]), pl.Series([3, 1, 2]))
+    low, high = positive(pl.Series([0.0, 5.0, 1.0]), half)
+    assert (low[0], high[0]) == (0.0, 0.0)
+    assert (low[1], high[1]) == (None, None)
+    assert low[2] == pytest.approx(1 / high[2])
 
 
 def test_a_ratio_is_paired_by_repetition():

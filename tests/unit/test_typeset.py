@@ -11,7 +11,7 @@ import pytest
 
 from mtsp_ldp import Stream
 from mtsp_ldp.evaluation.runs import Run, RunFiles, read_run, write_run
-from mtsp_ldp.evaluation.summary import summarize
+from mtsp_ldp.evaluation.summary import frequency_errors, summarize
 from mtsp_ldp.mechanisms.base import Mechanism, Registration
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.releases.release import Release
@@ -19,7 +19,7 @@ from mtsp_ldp.report import style
 from mtsp_ldp.report.page import as_json
 from mtsp_ldp.report.payload import View, _packed, payload
 from mtsp_ldp.report.style import style_of
-from mtsp_ldp.report.tables import Block, blocks, errors
+from mtsp_ldp.report.tables import Block, blocks
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
 from mtsp_ldp.streams.facts import Cell, StreamFacts
 
@@ -49,7 +49,7 @@ def summary():
 
 @pytest.fixture(scope="module")
 def parts(summary):
-    return blocks(errors(summary, "s"))
+    return blocks(frequency_errors(summary, "s"))
 
 
 def test_marks_are_best_within_its_interval_and_losing(parts):

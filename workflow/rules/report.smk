@@ -6,7 +6,9 @@ from mtsp_ldp.experiments.config import CONFIG, dataset_config
 rule summarize:
     "Summarise the runs of {experiment.name}"
     input:
-        [one.files(files).scores for one in experiment.cells],
+        runs=[one.files(files).scores for one in experiment.cells],
+        streams=[layout.stream(name) for name in experiment.dataset],
+        facts=[layout.facts(name) for name in experiment.dataset],
     output:
         summary=files.summary,
         ratios=files.ratios,

@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from mtsp_ldp.evaluation.comparison import ERRORS, PLACE, paired, rivals
+from mtsp_ldp.evaluation.comparison import PLACE, paired, rivals
+from mtsp_ldp.evaluation.measures import ERRORS
 from mtsp_ldp.mechanisms.registry import baselines
 
 SKEWED = 0.3

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
+from mtsp_ldp.evaluation.intervals import around, half_width
+from mtsp_ldp.evaluation.measures import ERRORS
 from mtsp_ldp.mechanisms.registry import floors
 
 PLACE = ["dataset", "epsilon", "window"]
-ERRORS = ("mse", "mae", "mre")
-"""Measures of which less is better, and which are compared as ratios."""
 
 
 def paired(
@@ -59,8 +59,7 @@ def paired(
         .agg(mean=pl.col("difference").mean(), deviation=pl.col("difference").std(), n=pl.len())
         .filter(pl.col("n") > 1)
     )
-    half = stats.t.ppf(0.975, table["n"].to_numpy() - 1) * table["deviation"] / table["n"].sqrt()
-    low, high = table["mean"] - half, table["mean"] + half
+    low, high = around(table["mean"], half_width(table["deviation"], table["n"]))
     sign = -1 if is_error else 1
     better = pl.when(sign * pl.col("low") > 0, sign * pl.col("high") > 0).then(True)
     worse = pl.when(sign * pl.col("low") < 0, sign * pl.col("high") < 0).then(False)

@@ -5,8 +5,9 @@ those who are asked, plus how far the stream moves until the next publication.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -15,8 +16,8 @@ from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.privacy.oracle import OUE
 from mtsp_ldp.streams.stream import Stream
 
-CLOSED_FORMS = ("lbu", "lpu", "lsp")
-"""Mechanisms whose expected error is known without a simulation."""
+CLOSED_FORMS: dict[str, dict[str, Any]] = {"lbu": {}, "lpu": {}, "lsp": {"phase": "random"}}
+"""Mechanisms whose expected error is known without a simulation, and the options that it is known for."""
 _PHASES = 100
 """Of LSP's w phases at most so many are looked at; a longer window's are evenly spaced."""
 _MANY = 200  # reporters, of whom few more or less are asked
@@ -29,6 +30,30 @@ WINDOWS = (10, 20, 50)
 def usual_windows(stream: Stream) -> list[int]:
     """What is looked at if nobody says otherwise: 10, 20 and 50 timestamps, as far as the stream has them."""
     return [window for window in WINDOWS if window <= stream.length] or [stream.length]
+
+
+def has_closed_form(name: str, options: Mapping[str, Any]) -> bool:
+    """Tell whether the error of a mechanism with these options is known without a simulation."""
+    return name in CLOSED_FORMS and options.items() <= CLOSED_FORMS[name].items()
+
+
+def closed_forms(
+    stream: Stream, mechanisms: Iterable[str], epsilons: Sequence[float], windows: Sequence[int]
+) -> list[tuple[str, str, float, int, float]]:
+    """Work out the expected errors of a grid on one stream.
+
+    Returns
+    -------
+    list
+        Rows of dataset, mechanism, epsilon, window and mean squared error of raw frequencies.
+    """
+    expected = Expectation(stream)
+    return [
+        (stream.key, name, epsilon, window, expected.error(name, epsilon, window))
+        for name in mechanisms
+        for window in windows
+        for epsilon in epsilons
+    ]
 
 
 class Expectation:

@@ -7,6 +7,8 @@ import numpy as np
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 
 MRE_FLOOR = 1e-3
+ERRORS = ("mse", "mae", "mre")
+"""Measures of which less is better; they are positive, and compared as ratios."""
 
 
 def errors(estimate: FloatArray, truth: FloatArray, *, relative: bool = False) -> dict[str, float]:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
-from mtsp_ldp.evaluation.expectation import CLOSED_FORMS, Expectation
+from mtsp_ldp.evaluation.expectation import Expectation, has_closed_form
+from mtsp_ldp.evaluation.intervals import half_width, positive
 from mtsp_ldp.evaluation.measures import SAME, errors
 from mtsp_ldp.evaluation.runs import RELEASES
 from mtsp_ldp.mechanisms.options import check_terms
-from mtsp_ldp.mechanisms.registry import find, mechanisms
+from mtsp_ldp.mechanisms.registry import find, readers
 from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
 
@@ -37,8 +37,6 @@ SCHEMA = {
     "method": pl.String,
     "repetitions": pl.Int32,
 }
-_ASSUMED = {"lbu": {}, "lpu": {}, "lsp": {"phase": "random"}}
-_QUANTILE = 0.975
 
 
 @dataclass(frozen=True)
@@ -104,10 +102,10 @@ def advise(
     """
     _check(stream, epsilons, windows, repetitions)
     epsilons, windows = sorted(set(map(float, epsilons))), sorted(set(windows))
-    readers = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
-    closed = [name for name in readers if _has_closed_form(name, options(name))]
+    names = readers()
+    closed = [name for name in names if has_closed_form(name, options(name))]
     cells = [(epsilon, window) for window in windows for epsilon in epsilons]
-    length = _length(stream, readers, seconds / (len(cells) * repetitions), 3 * max(windows))
+    length = _length(stream, names, seconds / (len(cells) * repetitions), 3 * max(windows))
     first = (stream.length - length) // 2
     part = slice_stream(stream, first, length)
     expected = Expectation(part)
@@ -116,26 +114,30 @@ def advise(
         for name in closed
         for cell in cells
     ]
-    for name, epsilon, window in progress([(name, *cell) for name in readers for cell in cells]):
+    for name, epsilon, window in progress([(name, *cell) for name in names for cell in cells]):
         found = _simulated(part, name, epsilon, window, repetitions, seed, options(name))
         rows += [
             (release, name, epsilon, window, *errors, "simulation", repetitions)
             for release, errors in found.items()
             if release != "raw" or name not in closed
         ]
-    # 0 for ever is projected on 1/d for ever
-    floors = {"raw": expected.floors, "simplex": dict.fromkeys(expected.floors, expected.floors["uniform"])}
-    rows += [
-        (release, name, *cell, floors[release][name], None, "floor", None)
-        for release in RELEASES
-        for name in floors[release]
-        for cell in cells
-    ]
+    rows += _floor_rows(expected, cells)
     table = _judged(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
     raw = table.filter(pl.col("release") == "raw")
     lost = raw.group_by("window").agg(pl.col("chosen").any()).filter(~pl.col("chosen"))["window"]
     later = {window: _first(expected, closed, window) for window in sorted(lost.to_list())}
     return Advice(table, first, first + length - 1, length == stream.length, later)
+
+
+def _floor_rows(expected: Expectation, cells: Sequence[tuple[float, int]]) -> list[tuple[Any, ...]]:
+    # 0 for ever is projected on 1/d for ever
+    floors = {"raw": expected.floors, "simplex": dict.fromkeys(expected.floors, expected.floors["uniform"])}
+    return [
+        (release, name, *cell, floors[release][name], None, "floor", None)
+        for release in RELEASES
+        for name in floors[release]
+        for cell in cells
+    ]
 
 
 def _check(stream: Stream, epsilons: Sequence[float], windows: Sequence[int], repetitions: int) -> None:
@@ -146,10 +148,6 @@ def _check(stream: Stream, epsilons: Sequence[float], windows: Sequence[int], re
             check_terms(epsilon, window, stream.length)
     if not isinstance(repetitions, int) or repetitions < 2:
         raise ValueError(f"repetitions={repetitions!r}: must be an integer, at least 2 for a standard error")
-
-
-def _has_closed_form(name: str, options: Mapping[str, Any]) -> bool:
-    return name in CLOSED_FORMS and options.items() <= _ASSUMED[name].items()
 
 
 def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) -> int:
@@ -211,14 +209,13 @@ def _simulated(
 
 def _judged(table: pl.DataFrame) -> pl.DataFrame:
     """The table with intervals, and with what wins, what is chosen and what ties with it."""
-    freedom = np.maximum(table["repetitions"].fill_null(2).to_numpy() - 1, 1)
-    relative = (table["standard_error"] / table["mse"]).fill_null(0.0)
-    # errors are positive: an interval of their logarithm does not reach below 0
-    factor = (pl.Series(stats.t.ppf(_QUANTILE, freedom)) * relative).exp()
+    number = table["repetitions"].fill_null(2)
+    deviation = table["standard_error"].fill_null(0.0) * number.sqrt()
+    low, high = positive(table["mse"], half_width(deviation, number))
     cell, error, floors = ["release", "epsilon", "window"], pl.col("mse"), pl.col("method") == "floor"
     candidate = pl.when(pl.col("wins")).then(error)
     return (
-        table.with_columns(low=table["mse"] / factor, high=table["mse"] * factor)
+        table.with_columns(low=low, high=high)
         .with_columns(floor=error.filter(floors).min().over("release"))
         .with_columns(
             wins=~floors & (pl.col("high") * SAME < pl.col("floor")),

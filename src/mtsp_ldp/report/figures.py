@@ -193,36 +193,15 @@ def ablation(material: Material) -> Figure:
     )
     bases = ordered(table["base"].unique().to_list())
     for panel, (query, measure) in zip(axes[0], shown, strict=True):
-        panel.axvline(1, color="#999999", lw=0.8)
-        for place, base in enumerate(bases):
-            part = table.filter(
-                pl.col("query") == query, pl.col("measure") == measure, pl.col("base") == base
-            )
-            rows = {row["variant"]: row for row in part.to_dicts()}
-            level = [i + (place - 0.5) * 0.25 for i, v in enumerate(variants) if v in rows]
-            ratio, low, high = (
-                np.array([rows[v][k] for v in variants if v in rows], float) for k in ("ratio", "low", "high")
-            )
-            panel.errorbar(
-                ratio,
-                level,
-                xerr=[ratio - low, high - ratio],
-                ls="",
-                marker="so"[place % 2],
-                color=_BASES[place % 2],
-                elinewidth=0.8,
-                ms=3.5,
-            )
-        panel.set_xscale("log")
-        panel.xaxis.set_major_locator(LogLocator(numticks=4))
-        panel.xaxis.set_minor_formatter(NullFormatter())
+        part = table.filter(pl.col("query") == query, pl.col("measure") == measure)
+        _ratios(panel, part, bases, variants)
         panel.set_title(PARTS[query, measure])
     axes[0, 0].set_yticks(range(len(variants)), [v.replace("_", " ") for v in variants])
     axes[0, 0].invert_yaxis()
     figure.set_layout_engine("constrained")
     handles = [
-        Line2D([], [], color=_BASES[i % 2], marker="so"[i % 2], ls="", label=style_of(b).label)
-        for i, b in enumerate(bases)
+        Line2D([], [], color=_BASES[place % 2], marker="so"[place % 2], ls="", label=style_of(base).label)
+        for place, base in enumerate(bases)
     ]
     below(figure, handles, columns=2)
     title = (
@@ -231,6 +210,30 @@ def ablation(material: Material) -> Figure:
     )
     figure.suptitle(title, fontsize=9)
     return figure
+
+
+def _ratios(panel: Axes, table: pl.DataFrame, bases: list[str], variants: list[str]) -> None:
+    """Ratios with their intervals, a row a variant."""
+    panel.axvline(1, color="#999999", lw=0.8)
+    for place, base in enumerate(bases):
+        rows = {row["variant"]: row for row in table.filter(pl.col("base") == base).to_dicts()}
+        level = [i + (place - 0.5) * 0.25 for i, v in enumerate(variants) if v in rows]
+        ratio, low, high = (
+            np.array([rows[v][k] for v in variants if v in rows], float) for k in ("ratio", "low", "high")
+        )
+        panel.errorbar(
+            ratio,
+            level,
+            xerr=[ratio - low, high - ratio],
+            ls="",
+            marker="so"[place % 2],
+            color=_BASES[place % 2],
+            elinewidth=0.8,
+            ms=3.5,
+        )
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(numticks=4))
+    panel.xaxis.set_minor_formatter(NullFormatter())
 
 
 FIGURES: dict[str, Callable[[Material], Figure]] = {

@@ -10,10 +10,9 @@ import polars as pl
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from mtsp_ldp.evaluation.summary import frequency_errors
 from mtsp_ldp.experiments.layout import ExperimentLayout
-from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import style_of
-from mtsp_ldp.report.tables import errors
 from mtsp_ldp.streams.facts import PreparedFacts
 
 CAPTIONS = {
@@ -30,14 +29,17 @@ EXPLORED = {"mse_epsilon", "mse_window", "mse_column", "budget"}
 
 
 def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> dict[str, Any]:
-    """What to use at one epsilon and window, computed: the best mechanism per release column, and who loses.
+    """Say what to use at one epsilon and window: the best mechanism per release column, and who loses.
 
     Returns
     -------
-    ``best`` per release with its error and ratios, and ``losers``: those that lose to publishing nothing
-    in the raw column.
+    dict
+        ``best`` per release with its error and ratios; ``losers``, which do worse than publishing nothing as
+        released (raw), and ``undecided``, whose mean does and whose interval leaves it open.
     """
-    table = errors(summary, dataset).filter(pl.col("epsilon") == epsilon, pl.col("window") == window)
+    table = frequency_errors(summary, dataset).filter(
+        pl.col("epsilon") == epsilon, pl.col("window") == window
+    )
     best = {
         row["release"]: {
             "label": style_of(row["mechanism"]).label,
@@ -51,10 +53,12 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
         }
         for row in table.filter("best").to_dicts()
     }
-    lost = table.filter(
-        pl.col("release") == "raw", pl.col("loses_to_floor"), ~pl.col("mechanism").is_in(floors())
+    raw = table.filter(pl.col("release") == "raw")
+    losers, undecided = (
+        [style_of(name).label for name in raw.filter(flag)["mechanism"].to_list()]
+        for flag in ("loses_to_floor", "above_floor")
     )
-    return {"best": best, "losers": [style_of(name).label for name in lost["mechanism"].to_list()]}
+    return {"best": best, "losers": losers, "undecided": undecided}
 
 
 def stream_view(

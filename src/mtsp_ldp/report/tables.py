@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from mtsp_ldp.evaluation.measures import SAME
 from mtsp_ldp.evaluation.summary import with_floors
 from mtsp_ldp.mechanisms.registry import floors
 from mtsp_ldp.report.style import ordered, style_of
@@ -14,9 +13,10 @@ from mtsp_ldp.report.style import ordered, style_of
 NOTE = (
     "Mean over repetitions; their number and 95 % intervals are in the csv. Best mechanism of a column bold, "
     "those whose mean lies within its interval underlined (the floors, below, do not compete); † loses to "
-    "publishing nothing (its interval lies above the better floor)."
+    "publishing nothing (its interval or closed form lies above the better floor); (†): its mean does, and "
+    "the interval does not decide."
 )
-BEST, CLOSE, LOSES = "best", "close", "loses"
+BEST, CLOSE, LOSES, ABOVE = "best", "close", "loses", "above"
 
 
 @dataclass(frozen=True)
@@ -39,52 +39,6 @@ class Block:
     folded: bool = True
 
 
-def errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
-    """MSE of frequencies of one stream, long, with ratios to LSP and to the uniform floor.
-
-    Returns
-    -------
-    One row a mechanism, release, epsilon and window: mean, low, high, median, repetitions, gain,
-    ratio_to_lsp, ratio_to_uniform (NaN where that is not in the experiment), best, close (within the interval
-    of the best), loses_to_floor and beats_floor (with all of its interval).
-    """
-    table = with_floors(
-        summary.filter(
-            pl.col("dataset") == dataset,
-            pl.col("query") == "frequency",
-            pl.col("measure") == "mse",
-        )
-    )
-    column = ["release", "epsilon", "window"]
-    for name in ("lsp", "uniform"):
-        other = table.filter(pl.col("mechanism") == name).select(*column, other="mean")
-        table = (
-            table.join(other, on=column, how="left", maintain_order="left")
-            .with_columns((pl.col("mean") / pl.col("other")).alias(f"ratio_to_{name}"))
-            .drop("other")
-        )
-    floor = pl.col("mechanism").is_in(floors())
-    competing = pl.when(~floor).then(pl.col("mean"))
-    smallest = competing.min().over(column)
-    reach = pl.when(competing == smallest).then(pl.col("high")).max().over(column)
-    nothing = pl.when(floor).then(pl.col("mean")).min().over(column)
-    return (
-        table.with_columns(best=~floor & (pl.col("mean") == smallest))
-        .with_columns(
-            close=(~floor & ~pl.col("best") & (pl.col("mean") <= reach)).fill_null(value=False),
-            beats_floor=(~floor & (_end("high") * SAME < nothing)).fill_null(value=False),
-            loses_to_floor=(~floor & (_end("low") > nothing * SAME)).fill_null(value=False),
-        )
-        .drop("query", "measure")
-        .sort("release", "mechanism", "epsilon", "window")
-    )
-
-
-def _end(name: str) -> pl.Expr:
-    """An end of the interval; the mean where there is no interval."""
-    return pl.coalesce(pl.col(name).fill_nan(None), "mean")
-
-
 def blocks(table: pl.DataFrame) -> list[Block]:
     """The tables of one stream: MSE, its ratios and its median, raw and simplex."""
     names = ordered(table["mechanism"].unique().to_list())
@@ -104,7 +58,7 @@ def blocks(table: pl.DataFrame) -> list[Block]:
 def _block(part: pl.DataFrame, names: list[str], value: str, title: str, form: str) -> Block:
     cells = part.select("epsilon", "window").unique().sort("epsilon", "window").rows()
     at = {(row["mechanism"], row["epsilon"], row["window"]): row for row in part.to_dicts()}
-    flags = {"best": BEST, "close": CLOSE, "loses_to_floor": LOSES}
+    flags = {"best": BEST, "close": CLOSE, "loses_to_floor": LOSES, "above_floor": ABOVE}
     rows = []
     for name in names:
         found = [at.get((name, *cell)) for cell in cells]

@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 from tabulate import tabulate
 
-from mtsp_ldp.report.tables import BEST, CLOSE, LOSES, NOTE, Block
+from mtsp_ldp.report.tables import ABOVE, BEST, CLOSE, LOSES, NOTE, Block
 
 _SIGNS = {
     "ε": r"$\varepsilon$",
@@ -19,6 +19,7 @@ _SIGNS = {
     "–": "--",
     "†": r"$^\dagger$",
 }
+_DAGGERS = {LOSES: "†", ABOVE: "(†)"}
 _CSS = {BEST: "font-weight: bold", CLOSE: "text-decoration: underline"}
 
 
@@ -32,8 +33,13 @@ def as_markdown(parts: Iterable[Block], title: str) -> str:
     return "\n".join(lines)
 
 
+def _marked(value: str, marks: set[str]) -> str:
+    """A value with its dagger."""
+    return value + next((sign for mark, sign in _DAGGERS.items() if mark in marks), "")
+
+
 def _emphasised(value: str, marks: set[str]) -> str:
-    text = value + ("†" if LOSES in marks else "")
+    text = _marked(value, marks)
     return f"**{text}**" if BEST in marks else f"<u>{text}</u>" if CLOSE in marks else text
 
 
@@ -87,7 +93,7 @@ def as_html(parts: Iterable[Block]) -> str:
 
 def _styled(block: Block, escape: str) -> Styler:
     values = [
-        [value + ("†" if LOSES in marks else "") for value, marks in zip(row.values, row.marks, strict=True)]
+        [_marked(value, marks) for value, marks in zip(row.values, row.marks, strict=True)]
         for row in block.rows
     ]
     heads = pd.Index(block.heads, name="mechanism")

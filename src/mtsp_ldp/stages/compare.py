@@ -10,12 +10,12 @@ from tabulate import tabulate
 
 from mtsp_ldp.evaluation.claims import Evidence, as_rows, judge
 from mtsp_ldp.evaluation.comparison import profiles, ranking
+from mtsp_ldp.evaluation.stream_profile import profile
 from mtsp_ldp.evaluation.summary import read_scores
 from mtsp_ldp.experiments.config import CONFIG
 from mtsp_ldp.experiments.grid import Experiment
 from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.foundation.files import atomic_write, read_table
-from mtsp_ldp.report.stream_view import profile
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.streams.stream import Stream
 

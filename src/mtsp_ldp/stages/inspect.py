@@ -6,11 +6,12 @@ from tempfile import TemporaryDirectory
 from tabulate import tabulate
 
 from mtsp_ldp.evaluation.expectation import Expectation
+from mtsp_ldp.evaluation.stream_profile import EPSILONS, outlook, profile
 from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.foundation.files import atomic_write
 from mtsp_ldp.report.canvas import save
 from mtsp_ldp.report.page import inlined, render
-from mtsp_ldp.report.stream_view import EPSILONS, outlook, overview, profile, verdicts
+from mtsp_ldp.report.stream_figures import overview, verdicts
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stages.inputs import load_prepared_stream, stream_path

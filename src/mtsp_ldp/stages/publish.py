@@ -1,6 +1,7 @@
 """publish: the page of an experiment, ``reports/<experiment>/index.html``."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -34,7 +35,6 @@ def main(config: Config) -> None:
         return View(stream, facts[dataset], runs)
 
     profiles = pl.read_csv(files.table("profiles", "csv"))
-    ranks = pl.read_csv(files.table("ranks", "csv")).filter(pl.col("release") == "raw")
     epsilon, window = experiment.focus
     page = render(
         "page",
@@ -48,14 +48,7 @@ def main(config: Config) -> None:
         data=as_json(payload(summary, {name: view(name) for name in facts}, experiment.focus, profiles)),
         vega=script(),
         claims=pl.read_csv(files.table("claims", "csv")).to_dicts(),
-        ranks={
-            "rows": [
-                (style_of(name).label, rank) for name, rank in ranks.select("mechanism", "rank").iter_rows()
-            ],
-            "streams": ranks["streams"][0],
-            "p_value": ranks["friedman_p"].cast(pl.Float64)[0],
-            "critical": ranks["nemenyi_difference"].cast(pl.Float64)[0],
-        },
+        ranks=_ranks(pl.read_csv(files.table("ranks", "csv"))),
         epsilon=epsilon,
         window=window,
         command=as_command(experiment),
@@ -65,6 +58,18 @@ def main(config: Config) -> None:
     )
     with atomic_write(files.page) as partial:
         partial.write_text(page, encoding="utf-8")
+
+
+def _ranks(table: pl.DataFrame) -> dict[str, Any]:
+    """Mean ranks by raw errors, best first, and what tests over streams say of them."""
+    raw = table.filter(pl.col("release") == "raw")
+    rows = raw.select("mechanism", "rank").iter_rows()
+    return {
+        "rows": [(style_of(name).label, rank) for name, rank in rows],
+        "streams": raw["streams"][0],
+        "p_value": raw["friedman_p"].cast(pl.Float64)[0],
+        "critical": raw["nemenyi_difference"].cast(pl.Float64)[0],
+    }
 
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import polars as pl
 
+from mtsp_ldp.evaluation.summary import frequency_errors
 from mtsp_ldp.experiments.grid import Experiment
 from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.foundation.files import atomic_write, read_table
-from mtsp_ldp.report.tables import ablation_blocks, blocks, errors, query_blocks
+from mtsp_ldp.report.tables import ablation_blocks, blocks, query_blocks
 from mtsp_ldp.report.typeset import as_html, as_latex, as_markdown
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.streams.facts import PreparedFacts
@@ -20,7 +21,7 @@ def main(config: Config) -> None:
     layout = Layout.of(config)
     files = layout.experiment(experiment.name)
     summary, ratios = read_table(files.summary), read_table(files.ratios)
-    table, here = errors(summary, name), pl.col("dataset") == name
+    table, here = frequency_errors(summary, name), pl.col("dataset") == name
     facts = PreparedFacts.read(Path(layout.facts(name)))
     title = f"{facts.title} (replicate {facts.replicate})"
     parts = [

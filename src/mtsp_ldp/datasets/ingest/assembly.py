@@ -140,21 +140,26 @@ def assemble(
     if last < 0:
         why = _told(reasons, _shown(refused))
         raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
-    if start >= _NO_YEAR:
-        begin = np.datetime64(start, "us").astype("datetime64[D]")
-        raise ValueError(f"the first record is of {begin}: the reading of times (time_format) is wrong")
     length = slots.length or last + 1
-    if length * domain.d > MOST_COUNTS:
-        begin = np.datetime64(start, "us").astype("datetime64[s]")
-        raise ValueError(
-            f"T = {length:,} slots of {domain.d} cells from {begin} on are too many: set origin, length, "
-            "slot_minutes or how times are read"
-        )
+    _check_size(start, length, domain.d)
     if sum(reasons.values()) != total:
         raise RuntimeError(f"{total:,} records, and {_told(reasons, {})}: some were lost")
     rows = _gathered(by_time, labels.ranks(seen), length)
     told = {reason: number for reason, number in sorted(reasons.items()) if number}
     return Rows(*rows, length, start, total, told)
+
+
+def _check_size(start: int, length: int, d: int) -> None:
+    """Raise ValueError for a start or a length that no stream has."""
+    if start >= _NO_YEAR:
+        begin = np.datetime64(start, "us").astype("datetime64[D]")
+        raise ValueError(f"the first record is of {begin}: the reading of times (time_format) is wrong")
+    if length * d > MOST_COUNTS:
+        begin = np.datetime64(start, "us").astype("datetime64[s]")
+        raise ValueError(
+            f"T = {length:,} slots of {d} cells from {begin} on are too many: set origin, length, "
+            "slot_minutes or how times are read"
+        )
 
 
 def _told(reasons: Mapping[str, int], examples: Mapping[str, str]) -> str:
