@@ -50,7 +50,7 @@ def _ranges(release: Release, workload: Workload) -> Iterator[Score]:
         yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
     yield from _named("range", errors(ours, true, relative=True))
     if workload.boxes is not None:
-        yield from _named("box", errors(workload.boxed(release), workload.true_boxes, relative=True))
+        yield from _named("box", errors(workload.boxes.estimate(release), workload.boxes.true, relative=True))
 
 
 def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator[Score]:

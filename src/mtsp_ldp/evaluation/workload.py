@@ -91,6 +91,29 @@ class RangeTarget:
 
 
 @dataclass(frozen=True)
+class BoxTarget:
+    """Frequencies of boxes of a grid that releases should meet.
+
+    Attributes
+    ----------
+    numbers
+        Cell of each square, ``(side, side)`` indexed [x, y].
+    boxes
+        Inclusive bounds, B of them.
+    true
+        Their frequencies, ``(T, B)``; NaN where nobody is active.
+    """
+
+    numbers: IntArray
+    boxes: list[Box]
+    true: FloatArray
+
+    def estimate(self, release: Release) -> FloatArray:
+        """What a release says of them, ``(T, B)``."""
+        return release.box_frequencies(self.numbers, self.boxes)
+
+
+@dataclass(frozen=True)
 class KnownEvent:
     """An event that a data set names, and that makes its cell's count rise.
 
@@ -157,15 +180,17 @@ class Workload:
         return found
 
     @cached_property
-    def boxes(self) -> tuple[IntArray, list[Box]] | None:
-        """Cell numbers of the grid and random boxes on it; None where the stream has no grid."""
+    def boxes(self) -> BoxTarget | None:
+        """Random boxes on the grid; None where the stream has no grid."""
         side = self._facts.grid
         if side is None:
             return None
         rng, _ = generators("boxes", self._key)
         x, y = (np.sort(rng.integers(0, side, (BOXES, 2)), axis=1) for _ in range(2))
-        boxes = np.column_stack([x, y]).tolist()
-        return hilbert_grid(side), [(a, b, c, d) for a, b, c, d in boxes]
+        drawn = [(a, b, c, d) for a, b, c, d in np.column_stack([x, y]).tolist()]
+        numbers = hilbert_grid(side)
+        true = self.release.box_frequencies(numbers, drawn)
+        return BoxTarget(numbers, drawn, true * np.where(self.nobody[:, None], np.nan, 1.0))
 
     @cached_property
     def watches(self) -> list[EventQuery]:
@@ -203,16 +228,6 @@ class Workload:
         users = window_sums(self.release.active.astype(np.float64), delta)[:, None]
         users = np.where(users > 0, users, np.nan)
         return RangeTarget(lo, hi, delta, users, self.release.range_counts(lo, hi, delta) / users)
-
-    def boxed(self, source: Release) -> FloatArray:
-        """Frequencies of the boxes in a release, ``(T, B)``; where there are boxes."""
-        assert self.boxes is not None
-        return source.box_frequencies(*self.boxes)
-
-    @cached_property
-    def true_boxes(self) -> FloatArray:
-        """True box frequencies, ``(T, B)``; NaN where nobody is active."""
-        return self.boxed(self.release) * np.where(self.nobody[:, None], np.nan, 1.0)
 
     @cached_property
     def alarms(self) -> list[KnownEvent]:

@@ -98,9 +98,9 @@ class Session:
         self.division = DIVISIONS[registration.division](float(epsilon), oracle)
         common = {name: options.pop(name) for name in ("initial", "noise") if name in options}
         self.mechanism = registration.cls(Setting(d, window, self.division, own, **common), **options)
+        self.release: FloatArray = np.array(self.mechanism.initial(), dtype=np.float64)
         self.tree = binary_tree(d) if self.mechanism.tree else None
         self._shape = (d if self.tree is None else self.tree.size,)
-        self.release: FloatArray = np.array(self.mechanism.initial(), dtype=np.float64)
         # before the first publication nothing is known: the cells count alike
         self.variance = None if self.tree is None else np.asarray(self.tree.cells, dtype=np.float64)
         if self.release.shape != self._shape:
