@@ -12,6 +12,7 @@ import numpy as np
 from bench.measure import Finding, in_turns
 from mtsp_ldp import simulate
 from mtsp_ldp.experiments.studies import drifting
+from mtsp_ldp.foundation.seeds import Generators
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.privacy import stream_population as simulated
 from mtsp_ldp.releases import simulation
@@ -42,9 +43,9 @@ class Recorder:
 def recorded(calls: list[Call]) -> Iterator[None]:
     """Note every draw of the population of a simulation."""
 
-    def populate(*args: Any, coins: Any, noise: Any, **kwargs: Any) -> Any:
-        kwargs |= {"coins": Recorder(coins, calls), "noise": Recorder(noise, calls)}
-        return simulated.populate(*args, **kwargs)
+    def populate(*args: Any, random: Generators, **kwargs: Any) -> Any:
+        recorders: Any = [Recorder(one, calls) for one in random]
+        return simulated.populate(*args, random=Generators(*recorders), **kwargs)
 
     with mock.patch.object(simulation, "populate", populate):
         yield

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mtsp_ldp import simulate
+from mtsp_ldp.foundation.seeds import Generators
 from mtsp_ldp.privacy.division import PopulationDivision
 from mtsp_ldp.privacy.oracle import OUE
 from mtsp_ldp.privacy.population import Reporters
@@ -82,8 +83,8 @@ def overshoot(kind, data, cell, t):
     """Mean error of the estimate of one cell's frequency at t, in standard errors."""
     errors = []
     for seed in range(120):
-        coins, private = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-        population = kind(data, division=PopulationDivision(20.0), window=WINDOW, coins=coins, noise=private)
+        random = Generators(*(np.random.default_rng([seed, part]) for part in range(3)))
+        population = kind(data, division=PopulationDivision(20.0), window=WINDOW, random=random)
         for when in range(t - 2 * WINDOW, t + 1):
             answers = population.survey(when, [Question(np.arange(data.d))], FULL // WINDOW)
         errors.append(answers[0].estimates[cell] - data.frequencies[t, cell])

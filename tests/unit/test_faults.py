@@ -5,7 +5,7 @@ import pytest
 
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.audits.odometer import WindowOdometer
-from mtsp_ldp.foundation.seeds import generators
+from mtsp_ldp.foundation.seeds import Generators, generators
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.mechanisms.session import Session
 from mtsp_ldp.privacy.division import BudgetDivision, PopulationDivision
@@ -26,7 +26,8 @@ def spend(name, *, kind=Panel, division=None, window=WINDOW):
     coins, noise = np.random.default_rng(1), np.random.default_rng(2)
     session = Session(name, STREAM.d, epsilon=EPSILON, window=window, coins=coins)
     division = division or session.division
-    population = kind(STREAM, division=division, window=window, coins=coins, noise=noise, witness=spent)
+    random = Generators(coins, noise, np.random.default_rng(3))
+    population = kind(STREAM, division=division, window=window, random=random, witness=spent)
     for t in range(LENGTH):
         session.step(t, population)
     return spent.largest
@@ -104,14 +105,13 @@ def test_a_float_residue_is_never_published():
 
 
 def test_hostile_requests_spend_nothing_more():
-    coins, noise = np.random.default_rng(1), np.random.default_rng(2)
+    random = Generators(*map(np.random.default_rng, range(3)))
     spent = WindowOdometer(USERS, WINDOW)
     population = Panel(
         STREAM,
         division=PopulationDivision(EPSILON),
         window=WINDOW,
-        coins=coins,
-        noise=noise,
+        random=random,
         witness=spent,
     )
     cells = Question(np.arange(6))
@@ -137,7 +137,7 @@ def test_a_mechanism_replays_from_its_transcript_with_no_population(name, monkey
 
     monkeypatch.setattr(Panel, "survey", recorded)
     release = simulate(STREAM, name, epsilon=EPSILON, window=WINDOW, seed=5)
-    coins, _ = generators(5, STREAM.key, name, EPSILON, WINDOW, 0)
+    coins, *_ = generators(5, STREAM.key, name, EPSILON, WINDOW, 0)
     session = Session(name, STREAM.d, epsilon=EPSILON, window=WINDOW, coins=coins)
     replay = Replay(transcript)
     versions = [session.release]

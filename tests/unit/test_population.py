@@ -10,6 +10,7 @@ from scipy import stats
 
 from mtsp_ldp import Stream, privacy_spend, simulate
 from mtsp_ldp.audits.odometer import WindowOdometer
+from mtsp_ldp.foundation.seeds import Generators, generators
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.privacy.division import BudgetDivision, PopulationDivision
 from mtsp_ldp.privacy.ledger import PrivacyError
@@ -62,11 +63,11 @@ def test_no_user_spends_more_than_epsilon_in_any_window(stream, data):
 def door(stream, division=None, window=4, **kwargs):
     rng = np.random.default_rng(0)
     division = division or BudgetDivision(1.0)
-    return populate(stream, division=division, window=window, coins=rng, noise=rng, **kwargs)
+    return populate(stream, division=division, window=window, random=Generators(rng, rng, rng), **kwargs)
 
 
 COUNTS = Stream.from_counts(np.full((6, 3), 10))
-CELLS = Question(np.arange(3))
+CELLS = EACH = Question(np.arange(3))
 
 
 @pytest.mark.parametrize("share", [0, -1, 0.5, float("nan"), FULL + 1])
@@ -171,7 +172,7 @@ def test_arcs_of_a_window_partition_the_users():
 
 def test_groups_are_equal_and_multivariate_hypergeometric():
     rng, counts = np.random.default_rng(1), np.array([6, 3, 1])
-    drawn = np.array([deal(counts, group_sizes(10, 3, rng), rng) for _ in range(20000)])
+    drawn = np.array([deal([EACH] * 3, counts, 0, group_sizes(10, 3, rng), rng) for _ in range(20000)])
     assert set(np.unique(drawn.sum(axis=2))) == {3, 4}
     assert (drawn.sum(axis=1) == counts).all()
     np.testing.assert_allclose(drawn.mean(axis=(0, 1)), counts / 3, atol=0.01)
@@ -185,7 +186,9 @@ def test_groups_are_equal_and_multivariate_hypergeometric():
 @pytest.mark.parametrize("groups", [2, 3])
 def test_a_split_has_the_hypergeometric_law(groups):
     rng, counts, draws = np.random.default_rng(6), np.array([5, 4, 3]), 20000
-    first = np.array([deal(counts, group_sizes(12, groups, rng), rng)[0] for _ in range(draws)])
+    first = np.array(
+        [deal([EACH] * groups, counts, 0, group_sizes(12, groups, rng), rng)[0] for _ in range(draws)]
+    )
     size = 12 // groups
     for cell, own in enumerate(counts):
         law = stats.hypergeom(12, own, size).pmf(np.arange(own + 1)) * draws
@@ -193,14 +196,81 @@ def test_a_split_has_the_hypergeometric_law(groups):
         assert stats.chisquare(seen[law > 0], law[law > 0]).pvalue > 1e-4
 
 
+LEVELS = [Question(np.arange(8) >> shift) for shift in (2, 1, 0)]
+PRUNED = [
+    Question([0, 0, 0, 0, 1, 1, 2, 2]),
+    Question([0, 0, 0, 0, 1, 2, 3, 3]),
+    Question([0, 0, 0, 0, 1, 1, 1, 1]),
+]
+CROSSED = [Question([0, 0, 1, 1]), Question([0, 1, 1, 0]), Question([0, 1, 2, 3])]
+
+
+@pytest.mark.parametrize(
+    ("questions", "counts"),
+    [
+        (LEVELS, [5, 0, 3, 2, 9, 1, 1, 7]),
+        (PRUNED, [5, 0, 3, 2, 9, 1, 1, 7]),
+        (CROSSED, [5, 2, 4, 3]),
+        ([LEVELS[2]] * 2, [5, 0, 3, 2, 9, 1, 1, 7]),
+    ],
+)
+def test_dealing_level_by_level_has_the_law_of_dealing_user_by_user(questions, counts):
+    """Each group's users per node are hypergeometric, and together they are all users."""
+    people, draws, absent = np.random.default_rng(3), 6000, 4
+    total = sum(counts) + absent
+    sizes = group_sizes(total, len(questions), np.random.default_rng(1)).tolist()
+    counts = np.array(counts)
+    dealt = [deal(questions, counts, absent, sizes, people) for _ in range(draws)]
+    for place, (question, size) in enumerate(zip(questions, sizes, strict=True)):
+        drawn = np.array([one[place] for one in dealt])
+        assert (drawn.sum(axis=1) <= size).all()
+        for group, own in enumerate(question.count(counts)):
+            law = stats.hypergeom(total, own, size).pmf(np.arange(own + 1)) * draws
+            seen = np.bincount(drawn[:, group], minlength=own + 1)
+            common = law >= 5
+            observed = np.append(seen[common], seen[~common].sum())
+            expected = np.append(law[common], law[~common].sum())
+            if expected[-1] < 5:
+                observed, expected = observed[:-1], expected[:-1] * observed[:-1].sum() / expected[:-1].sum()
+            if observed.size > 1:
+                assert stats.chisquare(observed, expected).pvalue > 1e-5
+    # and two groups are dependent as they are without replacement
+    first, second = (np.array([question.count(counts)[0] for question in questions])[k] for k in (0, 1))
+    pairs = np.array([(one[0][0], one[1][0]) for one in dealt])
+    same = np.isin(np.flatnonzero(questions[0].labels == 0), np.flatnonzero(questions[1].labels == 0))
+    shared = counts[np.flatnonzero(questions[0].labels == 0)[same]].sum()
+    wanted = sizes[0] * sizes[1] / total / (total - 1) * (first * second / total - shared)
+    spread = pairs.std(axis=0).prod() / np.sqrt(draws)
+    assert abs(np.cov(pairs.T)[0, 1] - wanted) < 5 * spread
+
+
+@pytest.mark.parametrize("kind", ["panel", "counts"])
+@pytest.mark.parametrize("division", [BudgetDivision(1.0), PopulationDivision(1.0)])
+def test_public_coins_do_not_depend_on_cells(kind, division):
+    """Neighbouring streams, the same surveys: the same phases, arcs, group sizes and numbers of reporters."""
+    rng = np.random.default_rng(4)
+    t, user = np.nonzero(rng.random((12, 60)) < 0.7)
+    cell = rng.integers(0, 8, t.size)
+    other = np.where(user == 17, 7 - cell, cell)
+    seen = []
+    for cells in (cell, other):
+        stream = Stream.from_panel(t, user, cells, 8)
+        stream = stream if kind == "panel" else Stream.from_counts(stream.counts, 60)
+        random = generators("coins", 5)
+        population = populate(stream, division=division, window=4, random=random)
+        answers = [population.survey(t, LEVELS, FULL // 4) for t in range(12)]
+        sizes = [[answer.reporters for answer in one] for one in answers]
+        seen.append((sizes, random.coins.bit_generator.state))
+    assert seen[0] == seen[1]
+
+
 def test_an_arc_of_exchangeable_users_has_the_hypergeometric_law():
     counts, draws = [[6, 2, 4]], 8000
     seen = []
     for seed in range(draws):
         rng = np.random.default_rng(seed)
-        population = populate(
-            Stream.from_counts(counts, 20), division=PopulationDivision(1.0), window=1, coins=rng, noise=rng
-        )
+        stream, random = Stream.from_counts(counts, 20), Generators(rng, rng, rng)
+        population = populate(stream, division=PopulationDivision(1.0), window=1, random=random)
         population._turn(0)
         seen.append(population._present(0, [(0, 10)]).counts)
     for cell, own in enumerate(counts[0]):
@@ -292,10 +362,8 @@ def test_absent_users_report_too_where_presence_is_private(kind, division, share
     coarse, fine = Question([0, 0, 1, 1]), Question(np.arange(4))
     found = {0: [], 1: []}
     for seed in range(600):
-        coins, noise = np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1])
-        population = populate(
-            stream, division=division, window=1, coins=coins, noise=noise, presence="private"
-        )
+        random = Generators(*(np.random.default_rng([seed, part]) for part in range(3)))
+        population = populate(stream, division=division, window=1, random=random, presence="private")
         answers = population.survey(0, [coarse, fine], share)
         asked = 200 if division.arc(share) is None else -(-200 * share // FULL)
         assert population.active(0) == 200

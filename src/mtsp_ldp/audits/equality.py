@@ -40,7 +40,7 @@ class PerUser(Panel):
 
 def small_stream() -> Stream:
     """Forty users who come and go among four cells, six timestamps."""
-    rng, _ = generators("equality")
+    rng = generators("equality").coins
     there = rng.random((LENGTH, USERS)) < 0.8
     t, user = np.nonzero(there)
     cell = rng.choice(CELLS, t.size, p=[0.5, 0.3, 0.15, 0.05])
@@ -57,11 +57,9 @@ def releases(population_class: type[Panel], name: str, seeds: int) -> FloatArray
     """
     stream, found = small_stream(), np.empty((seeds, LENGTH, CELLS))
     for seed in range(seeds):
-        coins, noise = generators("equality", population_class.__name__, name, seed)
-        session = Session(name, CELLS, epsilon=EPSILON, window=WINDOW, coins=coins)
-        population = population_class(
-            stream, division=session.division, window=WINDOW, coins=coins, noise=noise
-        )
+        random = generators("equality", population_class.__name__, name, seed)
+        session = Session(name, CELLS, epsilon=EPSILON, window=WINDOW, coins=random.coins)
+        population = population_class(stream, division=session.division, window=WINDOW, random=random)
         for t in range(LENGTH):
             session.step(t, population)
             found[seed, t] = session.frequencies

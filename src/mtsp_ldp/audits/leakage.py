@@ -57,7 +57,7 @@ def audit_oue(epsilon: float, d: int, confidence: float, claimed: float | None =
     The bound, from the event on the bits of the two groups that a first half of the trials favours.
     """
     oracle = OUE(epsilon)
-    _, noise = generators("audit", d, float(claimed or epsilon))
+    noise = generators("audit", d, float(claimed or epsilon)).noise
     # only the two bits that differ in law carry information
     train, test = (
         [np.bincount(oracle.perturb(held, d, noise)[:, :2] @ [2, 1], minlength=4) for held in groups]
@@ -251,7 +251,7 @@ def exposure_table() -> pl.DataFrame:
     rows = []
     for epsilon in EPSILONS:
         for d in GUESS_CELLS:
-            _, noise = generators("exposure", d, epsilon)
+            noise = generators("exposure", d, epsilon).noise
             for windows in GUESS_WINDOWS:
                 oracle = OUE(epsilon)
                 seen = noise.binomial(windows, oracle.q, (GUESS_TRIALS, d)) + noise.random((GUESS_TRIALS, d))

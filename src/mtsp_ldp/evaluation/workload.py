@@ -170,7 +170,7 @@ class Workload:
     @cached_property
     def ranges(self) -> dict[str, tuple[IntArray, IntArray]]:
         """Random intervals of cells by length class: up to d/16, d/4 and d."""
-        rng, _ = generators("ranges", self._key)
+        rng = generators("ranges", self._key).coins
         d = self.release.d
         found = {}
         for name, part in (("short", 16), ("medium", 4), ("long", 1)):
@@ -185,7 +185,7 @@ class Workload:
         side = self._facts.grid
         if side is None:
             return None
-        rng, _ = generators("boxes", self._key)
+        rng = generators("boxes", self._key).coins
         x, y = (np.sort(rng.integers(0, side, (BOXES, 2)), axis=1) for _ in range(2))
         drawn = [(a, b, c, d) for a, b, c, d in np.column_stack([x, y]).tolist()]
         numbers = hilbert_grid(side)

@@ -128,7 +128,7 @@ def grouping() -> dict[str, pl.DataFrame]:
     frames = []
     for signal, make in SIGNALS.items():
         for rule, options in RULES.items():
-            walk, noise = generators("grouping", signal)
+            walk, noise, _ = generators("grouping", signal)
             truth = make(walk)
             groups = NodeGroups(COPIES, **options)
             for publication, level in enumerate(truth):

@@ -5,12 +5,14 @@ A *panel* knows each user's cell at each t; *exchangeable* users are known by th
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import accumulate, repeat
+from functools import lru_cache
+from itertools import accumulate, pairwise, repeat
 
 import numpy as np
 import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import IntArray
+from mtsp_ldp.foundation.seeds import Generators
 from mtsp_ldp.privacy.division import Division
 from mtsp_ldp.privacy.ledger import ReporterLedger
 from mtsp_ldp.privacy.oracle import OUE, Oracle
@@ -26,8 +28,8 @@ class StreamPopulation(Population):
     ----------
     stream
         The users' data.
-    noise
-        Private coins: perturbation.
+    random
+        Public coins, the users' noise, and the chance that puts users into arcs and groups.
     replicate
         How many independent reporters each user stands for.
     presence
@@ -41,8 +43,7 @@ class StreamPopulation(Population):
         *,
         division: Division,
         window: int,
-        coins: np.random.Generator,
-        noise: np.random.Generator,
+        random: Generators,
         replicate: int = 1,
         witness: Witness | None = None,
         presence: Presence = "public",
@@ -54,11 +55,11 @@ class StreamPopulation(Population):
             stream.users * replicate,
             division=division,
             window=window,
-            coins=coins,
+            coins=random.coins,
             witness=witness,
         )
         self._stream = stream
-        self._noise = noise
+        self._noise, self._people = random.noise, random.people
         self._replicate = replicate
         self._hides = presence == "private"
         self._counts = stream.counts.view() if replicate == 1 else stream.counts * replicate
@@ -76,12 +77,11 @@ class StreamPopulation(Population):
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: Reporters
     ) -> list[Answer]:
-        groups, sizes = [asked.counts], [asked.number]
-        if len(questions) > 1:
-            everybody = np.concatenate([asked.counts, [asked.absent]])
+        if len(questions) == 1:
+            held, sizes = [questions[0].count(asked.counts)], [asked.number]
+        else:
             sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
-            groups = [group[: self.d] for group in deal(everybody, sizes, self._coins)]
-        held = list(map(Question.count, questions, groups))
+            held = deal(questions, asked.counts, asked.absent, sizes, self._people)
         ones = self._report(oracles, held, sizes)
         return list(map(answer_from, oracles, ones, sizes, repeat(self.active(t))))
 
@@ -114,14 +114,69 @@ class StreamPopulation(Population):
         return [oracle.sample(counts, self._noise, size) for oracle, counts, size in asked]
 
 
-def deal(counts: IntArray, sizes: Sequence[int], coins: np.random.Generator) -> list[IntArray]:
-    """Deal all users at random into groups of these sizes; users per cell of each."""
-    parts, left = [], counts
-    for size in sizes[:-1]:
-        part = coins.multivariate_hypergeometric(left, size, method="marginals")
-        parts.append(part)
-        left = left - part
-    return [*parts, left]
+def deal(
+    questions: Sequence[Question],
+    counts: IntArray,
+    absent: int,
+    sizes: Sequence[int],
+    people: np.random.Generator,
+) -> list[IntArray]:
+    """Deal users at random into groups of these sizes, one for each question.
+
+    The finest question is dealt first. Where the next one's groups are runs of its groups, as the levels of a
+    tree are, the users that are left need to be known by those runs only: a third of the draws, and the same
+    law.
+
+    Parameters
+    ----------
+    questions
+        Partitions of the cells.
+    counts
+        Users per cell, ``(d,)``.
+    absent
+        How many others are dealt with them, who are in no cell.
+    sizes
+        Of each question's group; together all users.
+    people
+        Chance that deals them.
+
+    Returns
+    -------
+    list of IntArray
+        Users per group of each question, ``(g,)``: multivariate hypergeometric, so exact in law.
+    """
+    order = sorted(range(len(questions)), key=lambda place: -questions[place].groups)
+    unions = [find_unions(questions[a], questions[b]) for a, b in pairwise(order)]
+    levels = [starts for starts in unions if starts is not None]
+    if len(levels) < len(unions):  # no levels of one tree: known by cells to the end
+        every = Question(np.arange(counts.size))
+        dealt = deal([every] * len(questions), counts, absent, sizes, people)
+        return list(map(Question.count, questions, dealt))
+    dealt = [counts] * len(questions)
+    left = np.append(questions[order[0]].count(counts), absent)
+    for place, starts in zip(order, levels, strict=False):
+        part = people.multivariate_hypergeometric(left, sizes[place], method="marginals")
+        dealt[place] = part[:-1]
+        left = np.add.reduceat(left - part, starts)
+    dealt[order[-1]] = left[:-1]
+    return dealt
+
+
+@lru_cache(maxsize=256)
+def find_unions(fine: Question, coarse: Question) -> IntArray | None:
+    """Find where each group of a coarse question starts among the groups of a fine one.
+
+    Returns
+    -------
+    IntArray or None
+        First fine group of each coarse one, and after them the number of fine groups, ``(g + 1,)``; None
+        where the coarse groups are no runs of fine ones.
+    """
+    union = np.zeros(fine.groups, dtype=np.int64)
+    union[fine.labels] = coarse.labels
+    if (union[fine.labels] != coarse.labels).any() or (np.diff(union) < 0).any():
+        return None
+    return np.append(np.searchsorted(union, np.arange(coarse.groups)), fine.groups)
 
 
 class Panel(StreamPopulation):
@@ -183,7 +238,7 @@ class Exchangeable(StreamPopulation):
         asked = sum(end - start for start, end in ranges)
         active = self._left_active
         present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
-        counts = self._coins.multivariate_hypergeometric(self._left, present, method="marginals")
+        counts = self._people.multivariate_hypergeometric(self._left, present, method="marginals")
         return Reporters(ranges, counts, present)
 
     def _commit(self, t: int, asked: Reporters) -> None:
@@ -201,8 +256,7 @@ def populate(
     *,
     division: Division,
     window: int,
-    coins: np.random.Generator,
-    noise: np.random.Generator,
+    random: Generators,
     replicate: int = 1,
     witness: Witness | None = None,
     presence: Presence = "public",
@@ -213,8 +267,7 @@ def populate(
         stream,
         division=division,
         window=window,
-        coins=coins,
-        noise=noise,
+        random=random,
         replicate=replicate,
         witness=witness,
         presence=presence,

@@ -57,14 +57,13 @@ def simulate(
         Naming the parameter, its value and what is allowed.
     """
     check_terms(epsilon, window, stream.length)
-    coins, noise = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
-    session = Session(mechanism, stream.d, epsilon=epsilon, window=window, coins=coins, **options)
+    random = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
+    session = Session(mechanism, stream.d, epsilon=epsilon, window=window, coins=random.coins, **options)
     population = populate(
         stream,
         division=session.division,
         window=window,
-        coins=coins,
-        noise=noise,
+        random=random,
         replicate=replicate,
         witness=witness,
         presence=session.presence,

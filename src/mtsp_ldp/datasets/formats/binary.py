@@ -47,7 +47,7 @@ class Binary(Dataset):
             return 0.05 * np.sin(0.01 * steps) + 0.075
         if self.curve == "log":
             return 0.25 / (1.0 + np.exp(-0.01 * steps))
-        moves, _ = generators("lns", self.path)
+        moves = generators("lns", self.path).coins
         walk = 0.05 + np.cumsum(np.r_[0.0, moves.normal(0.0, 0.0025, self.length - 1)])
         # a walk reflected at 0 and 1 is the free walk folded onto [0, 1]
         folded: FloatArray = 1.0 - np.abs(np.mod(walk, 2.0) - 1.0)

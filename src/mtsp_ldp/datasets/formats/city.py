@@ -90,7 +90,7 @@ class City(Dataset):
 
     def prepare(self, folder: Path) -> Stream:
         """Walk through the slots, all people at once."""
-        rng, _ = generators("city", self.seed)
+        rng = generators("city", self.seed).coins
         numbers = hilbert_grid(self.grid)
         slots = self.days * 24 * 60 // self.slot_minutes
         centres = rng.random((self.hubs, 2))
@@ -181,7 +181,7 @@ class City(Dataset):
             if not event["start"] <= t < event["end"]:
                 continue
             centre = np.asarray(event["at"], dtype=np.float64)
-            rng, _ = generators("city event", self.seed, number)
+            rng = generators("city event", self.seed, number).coins
             if event["kind"] == "crowd":
                 goes = in_town & (rng.random(self.people) < event["share"])
                 drawn = centre + rng.normal(0.0, event["radius"] / 3, (self.people, 2))
