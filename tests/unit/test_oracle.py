@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mtsp_ldp.privacy.oracle import OUE, _flip
+from mtsp_ldp.privacy.division import PopulationDivision
+from mtsp_ldp.privacy.oracle import GRR, OUE, _flip, choose_oracle
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
@@ -108,3 +109,33 @@ def test_a_flip_has_its_chance(chance):
     draws = 4_000_000
     seen = _flip(chance, (1, draws), np.random.default_rng(5)).sum()
     assert abs(seen - draws * chance) < 4 * math.sqrt(draws * chance * (1 - chance))
+
+
+def test_grr_refuses_what_it_cannot_give_exactly():
+    """The chance of another group, as a comparison with 53 random bits gives it, against the formula."""
+    for d in (2, 3, 64):
+        limit = np.log(d / (2.0**-54 / 1e-9))
+        for epsilon in np.linspace(0.1, limit - 1e-6, 40):
+            given = np.ceil(GRR(epsilon, d).gap * 2.0**53) / 2.0**53  # of random() < gap
+            wanted = d * math.exp(-epsilon) / (1 + (d - 1) * math.exp(-epsilon))
+            assert (1 - given) / wanted == pytest.approx(1, abs=3e-9)
+        with pytest.raises(ValueError, match=rf"epsilon=.*: must be at most {limit:.4g} for GRR"):
+            GRR(limit + 1e-3, d)
+    assert isinstance(choose_oracle("adaptive", 17.0, 2), GRR)
+    assert isinstance(choose_oracle("adaptive", 18.0, 2), OUE)
+    with pytest.raises(ValueError, match=r"epsilon=18\.0: must be at most"):
+        PopulationDivision(18.0, "grr")
+
+
+@pytest.mark.parametrize(("epsilon", "d"), [(1.0, 2), (5.0, 8), (8.0, 2)])
+def test_grrs_aggregate_has_the_law_of_its_reports(epsilon, d):
+    oracle, rng, draws = GRR(epsilon, d), np.random.default_rng(2), 4000
+    counts = rng.integers(0, 30, d)
+    held = np.repeat(np.arange(d), counts)
+    ours = np.array([oracle.sample(counts, rng) for _ in range(draws)])
+    theirs = np.array([oracle.perturb(held, d, rng).sum(axis=0) for _ in range(draws)])
+    error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / draws) + 1e-12
+    wanted = counts * oracle.gap + counts.sum() * oracle.q
+    rare = counts.sum() * oracle.q / 10  # where hardly a report differs, a few draws decide
+    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 5 * error + rare).all()
+    assert (np.abs(ours.mean(axis=0) - wanted) < 5 * error + rare).all()

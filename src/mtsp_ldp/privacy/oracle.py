@@ -16,6 +16,8 @@ import numpy.typing as npt
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
 
 OracleKind = Literal["oue", "grr", "adaptive"]
+_LEAST_CHANCE = 2.0**-54 / 1e-9
+"""Chances below this are not exact to a relative 1e-9 with uniform numbers of 53 bits."""
 _USERS_AT_ONCE = 1024  # whose uniform numbers stay in a processor's cache
 
 
@@ -144,7 +146,13 @@ class GRR:
     def __post_init__(self) -> None:
         _check_budget(self.epsilon)
         if self.d < 1:
-            raise ValueError(f"d={self.d!r}: at least one group")
+            raise ValueError(f"d={self.d!r}: must be at least one group")
+        if not is_exact(self.epsilon, self.d):
+            most = math.log(self.d / _LEAST_CHANCE)
+            raise ValueError(
+                f"epsilon={self.epsilon!r}: must be at most {most:.4g} for GRR over {self.d} groups; "
+                "beyond, its chances are not exact to 1e-9"
+            )
 
     @cached_property
     def _others(self) -> float:
@@ -198,11 +206,25 @@ class GRR:
 Oracle = OUE | GRR
 
 
+def is_exact(epsilon: float, d: int) -> bool:
+    """Tell whether uniform numbers of 53 bits give GRR's chance of another group to a relative 1e-9.
+
+    The chance that a report does not keep the truth is about d e^-epsilon; a comparison with a multiple of
+    2^-53 is off by up to 2^-54.
+    """
+    return d == 1 or d * math.exp(-epsilon) >= _LEAST_CHANCE
+
+
 @lru_cache(maxsize=8192)
 def choose_oracle(kind: OracleKind, epsilon: float, groups: int) -> Oracle:
-    """The oracle for a question of so many groups; ``adaptive`` takes GRR where groups < 3 e^epsilon + 2."""
-    small = epsilon > 30 or groups < 3 * math.exp(epsilon) + 2
-    return GRR(epsilon, groups) if kind == "grr" or (kind == "adaptive" and small) else OUE(epsilon)
+    """Choose the oracle for a question of so many groups.
+
+    ``adaptive`` takes GRR where groups < 3 e^epsilon + 2, as far as GRR is exact.
+    """
+    if kind == "grr":
+        return GRR(epsilon, groups)
+    better = kind == "adaptive" and is_exact(epsilon, groups) and groups < 3 * math.exp(epsilon) + 2
+    return GRR(epsilon, groups) if better else OUE(epsilon)
 
 
 def _flip(chance: float, shape: tuple[int, int], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
