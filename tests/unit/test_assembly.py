@@ -219,6 +219,38 @@ def test_order_batches_and_spooling_change_nothing_and_every_record_counts(
         assert outcome(again, data.draw(st.integers(1, 4))) == whole
 
 
+def test_a_hold_ends_where_its_user_is_seen_elsewhere(tmp_path):
+    records = [(1, 0, "a"), (1, 1, "z"), (2, 0.2, "b"), (2, 0.5, "z")]
+    records += [(3, 0.5, "z"), (3, 0.6, "c"), (4, 2, "z")]
+    rows = made(tmp_path, records, Slots(60, "UTC", 0, 6), hold=3)
+    # who leaves in the slot of her position is there in it; who was elsewhere before it stays
+    assert triples(rows) == [(0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 2, 2), (2, 2, 2)]
+    assert rows.reasons == {"kept": 3, "out_of_range": 4}
+
+
+@settings(deadline=None)
+@given(records=RECORDS, rule=st.sampled_from(["last", "first", "most"]), hold=st.integers(2, 5))
+def test_holding_agrees_with_a_walk_through_the_records(tmp_path_factory, records, rule, hold):
+    tmp_path = tmp_path_factory.mktemp("hold")
+    length = 10
+    records = [one for one in records if one[0] is not None and one[1] is not None and one[2] is not None]
+    try:
+        chosen = triples(made(tmp_path, records, Slots(60, "UTC", 0, length), within_slot=rule))
+    except ValueError:
+        return
+    inside = [one for one in records if one[2] != "z" and 0 <= round(one[1] * HOUR) < length * HOUR]
+    users = sorted({user for user, _, _ in inside})
+    wanted = []
+    for t, number, cell in chosen:
+        mine = [(round(when * HOUR), label) for user, when, label in records if user == users[number]]
+        latest = max(when for when, label in mine if label != "z" and when // HOUR == t)
+        ends = [when // HOUR for when, label in mine if when > latest]
+        until = min([t + hold, length, *(max(end, t + 1) for end in ends)])
+        wanted += [(slot, number, cell) for slot in range(t, until)]
+    rows = made(tmp_path, records, Slots(60, "UTC", 0, length), within_slot=rule, hold=hold)
+    assert triples(rows) == sorted(wanted)
+
+
 def test_squares_are_half_open_but_at_the_outer_border():
     grid = Squares((0.0, 0.0, 8.0, 4.0), 2, (-10.0, -10.0, 10.0, 10.0))
     places = [(0, 0), (3.99, 1.99), (4, 0), (8, 4), (-0.1, 0), (11, 0), (float("nan"), 1)]

@@ -35,7 +35,7 @@ class Rules:
         Which of a user's records in one slot counts: the last, the first, or the last of the cell with the
         most records.
     hold
-        Slots that a position holds, its own included.
+        Slots that a position holds, its own included, unless its user is seen elsewhere before.
     minimum_reports
         Records that a user must have in the window.
     """
@@ -125,7 +125,7 @@ def assemble(
         reasons.update({reason: n for reason, n in placed["reason"].value_counts().iter_rows() if reason})
         refused = [_least([*refused, placed.filter(pl.col("reason").is_not_null())])]
         good = placed.filter(pl.col("reason").is_null()).select("user", "time", "cell")
-        by_user.add(labels.numbered(good))
+        by_user.add(labels.numbered(pl.concat([good, _elsewhere(placed, rules.hold)])))
         first += good.select(pl.col("time").min()).drop_nulls()["time"].to_list()
     start = slots.start(min(first, default=0))
     by_time = Spool(scratch / "time", "t")
@@ -133,10 +133,11 @@ def assemble(
     last = -1
     for frame in by_user.ranges():
         settled = _settled(frame, slots, start, rules, reasons)
-        if settled.height:
-            seen[settled["user"].to_numpy()] = True
-            last = max(last, int(settled["t"].max()))  # type: ignore[arg-type]
-            by_time.add(_held(settled, rules.hold, slots.length))
+        positions = settled.filter(pl.col("cell").is_not_null())
+        if positions.height:
+            seen[positions["user"].to_numpy()] = True
+            last = max(last, int(positions["t"].max()))  # type: ignore[arg-type]
+            by_time.add(_hold(settled, rules.hold, slots.length))
     if last < 0:
         why = _told(reasons, _shown(refused))
         raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
@@ -206,12 +207,21 @@ def _placed(frame: pl.DataFrame, domain: Domain) -> pl.DataFrame:
 def _settled(
     frame: pl.DataFrame, slots: Slots, start: int, rules: Rules, reasons: Counter[str]
 ) -> pl.DataFrame:
-    """One row a user and slot: ``user``, ``t`` and ``cell``, by user and slot."""
-    timed = frame.with_columns(t=slots.number(start))
+    """Choose one position a user and slot, and keep what ends it.
+
+    Returns
+    -------
+    DataFrame
+        ``user``, ``t`` and ``cell`` (null where the user is elsewhere), by user and time.
+    """
+    numbered = frame.with_columns(t=slots.number(start))
+    elsewhere = numbered.filter(pl.col("cell").is_null())
+    timed = numbered.filter(pl.col("cell").is_not_null())
     end = slots.length or 1 << 31
     reasons["before_window"] += int((timed["t"] < 0).sum())
     reasons["after_window"] += int((timed["t"] >= end).sum())
     kept = timed.filter(pl.col("t").is_between(0, end - 1)).sort("user", "time", "cell")
+    kept = kept.with_columns(latest=pl.col("time").max().over("user", "t"))  # of a slot, whichever counts
     steps = (
         ("duplicate", ~_changes("user", "time", "cell")),
         ("under_minimum", pl.len().over("user") < rules.minimum_reports),
@@ -222,6 +232,10 @@ def _settled(
         reasons[reason] += kept.height - left.height
         kept = left
     reasons["kept"] += kept.height
+    if not elsewhere.is_empty():
+        ends = elsewhere.filter(pl.col("t") < end).with_columns(latest="time")
+        kept = pl.concat([kept, ends], how="diagonal")
+        kept = kept.sort("user", "latest", pl.col("cell").is_not_null())  # later, and not at once, ends
     return kept.select("user", pl.col("t").cast(pl.Int32), "cell")
 
 
@@ -242,13 +256,23 @@ def _chosen(rule: str) -> pl.Expr:
     return mine & (pl.int_range(pl.len()).over("user", "t", "cell") == visits - 1)
 
 
-def _held(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
-    """Each position in its own slot and the next ``hold`` - 1, until the user's next one."""
+def _elsewhere(placed: pl.DataFrame, hold: int) -> pl.DataFrame:
+    """Pick records that have no cell and yet say where their user is not: they end a hold."""
+    where = pl.col("misplaced").is_not_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
+    cell = pl.lit(None, dtype=placed.schema["cell"]).alias("cell")
+    return placed.filter(where & (hold > 1)).select("user", "time", cell)
+
+
+def _hold(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
+    """Repeat each position in the next ``hold`` - 1 slots, until its user is seen again."""
     if hold == 1:
         return settled
     following = pl.when(pl.col("user") == pl.col("user").shift(-1)).then(pl.col("t").shift(-1))
-    until = pl.min_horizontal(pl.col("t") + hold, following, pl.lit(length, dtype=pl.Int32))
-    return settled.with_columns(t=pl.int_ranges("t", until, dtype=pl.Int32)).explode("t")
+    # who leaves in the very slot was there in it
+    seen = pl.when(following.is_not_null()).then(pl.max_horizontal(following, pl.col("t") + 1))
+    until = pl.min_horizontal(pl.col("t") + hold, seen, pl.lit(length, dtype=pl.Int32))
+    held = settled.with_columns(until=until).filter(pl.col("cell").is_not_null())
+    return held.with_columns(t=pl.int_ranges("t", "until", dtype=pl.Int32)).drop("until").explode("t")
 
 
 def _gathered(

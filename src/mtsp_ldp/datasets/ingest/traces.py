@@ -72,7 +72,7 @@ class Traces(Dataset):
     within_slot
         ``last``, ``first`` or ``most``: which of a user's records in a slot counts.
     hold
-        Slots that a position holds, its own included.
+        Slots that a position holds, its own included, unless its user is seen elsewhere before.
     minimum_reports
         Records in the window that a user must have.
     """
