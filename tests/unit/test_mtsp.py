@@ -36,7 +36,8 @@ def test_a_cold_node_stays_a_leaf_and_is_asked_at_every_level():
     assert pruned.nodes.tolist() == [1, 2, 3, 4, 2]
     assert not pruned.full
     answers = [answer([0.7, 0.3], 10, 0.2), answer([0.5, 0.3, 0.6], 20, 0.1)]
-    values, variances = assemble(tree, pruned, answers)
+    values, variances, copied = assemble(tree, pruned, answers)
+    assert np.flatnonzero(copied).tolist() == [5, 6]
     # node 2 by the inverse variances of its two answers; its children share it evenly
     np.testing.assert_allclose(values, [1, 0.7, 0.5, 0.5, 0.3, 0.25, 0.25])
     np.testing.assert_allclose(variances, [0, 0.2, 1 / 15, 0.1, 0.1, 1 / 60, 1 / 60])
@@ -45,7 +46,7 @@ def test_a_cold_node_stays_a_leaf_and_is_asked_at_every_level():
 def test_a_pruned_interval_gives_padding_nothing():
     tree = BinaryTree(3)
     pruned = prune(tree, np.zeros(7), 0.5)
-    values, variances = assemble(tree, pruned, [answer([0.4, 0.6], 5, 0.3)])
+    values, variances, _ = assemble(tree, pruned, [answer([0.4, 0.6], 5, 0.3)])
     np.testing.assert_allclose(values, [1, 0.4, 0.6, 0.2, 0.2, 0.6, 0.0])
     np.testing.assert_allclose(variances, [0, 0.3, 0.3, 0.075, 0.075, 0.3, 0.0])
 
@@ -55,13 +56,26 @@ def test_a_group_takes_values_until_they_spread_beyond_their_noise():
     noise = np.array([1.0])
     # spread of (0, 1) is 0.5 <= 2; a third value of 9 makes it 24.3 > 2 and opens a group
     released = [groups.add(np.array([x]), noise) for x in (0.0, 1.0, 9.0, 9.0)]
-    np.testing.assert_allclose([value[0] for value, _ in released], [0, 0.5, 9, 9])
-    np.testing.assert_allclose([variance[0] for _, variance in released], [1, 0.5, 1, 0.5])
+    np.testing.assert_allclose([value[0] for value, *_ in released], [0, 0.5, 9, 9])
+    np.testing.assert_allclose([variance[0] for _, variance, _ in released], [1, 0.5, 1, 0.5])
 
 
 def test_without_grouping_values_pass():
     groups = NodeGroups(2, "none")
     for values in ([0.1, 0.2], [0.3, 0.4]):
-        released, variance = groups.add(np.array(values), np.array([0.5, 0.25]))
+        released, variance, _ = groups.add(np.array(values), np.array([0.5, 0.25]))
         np.testing.assert_allclose(released, values)
         np.testing.assert_allclose(variance, [0.5, 0.25])
+
+
+def test_a_node_is_a_copy_while_no_report_of_its_group_answered_it():
+    one = np.array([1.0])
+    groups = NodeGroups(1)
+    told = [bool(groups.add(one, one, np.array([copied]))[2][0]) for copied in (True, True, False, True)]
+    assert told == [True, True, False, False]
+    # a new group begins, with a copy
+    assert groups.add(9 * one, one, np.array([True]))[2].tolist() == [True]
+    # and what has left the window does not count
+    groups = NodeGroups(1, window=2)
+    told = [bool(groups.add(one, one, np.array([copied]))[2][0]) for copied in (False, True, True)]
+    assert told == [False, False, True]

@@ -93,7 +93,7 @@ def test_consistency_changes_what_is_released_and_no_decision(name):
     assert raw.trace.equals(consistent.trace)
     assert raw.trace["published"].sum() > 5
     assert not np.allclose(raw.versions[1:], consistent.versions[1:])
-    refined = refine(raw.tree, raw.versions[1:], raw.variances[1:])
+    refined = refine(raw.tree, raw.versions[1:], raw.variances[1:], raw.copied[1:])
     np.testing.assert_allclose(consistent.versions[1:], refined, atol=1e-12)
 
 
@@ -173,6 +173,6 @@ def test_smoothing_over_a_window():
     for smoothing, wanted in (("mean", 3.0), ("median", 3.0), ("inverse_variance", 3.0)):
         groups = NodeGroups(1, "variance", smoothing, tolerance=1e9, window=3)
         for value in (100.0, 2.0, 3.0, 4.0):
-            released, variance = groups.add(np.array([value]), np.array([1.0]))
+            released, variance, _ = groups.add(np.array([value]), np.array([1.0]))
         assert released[0] == pytest.approx(wanted)
         assert variance[0] == pytest.approx({"median": np.pi / 6}.get(smoothing, 1 / 3))

@@ -57,7 +57,7 @@ def test_no_user_spends_more_than_epsilon_in_any_window(stream, data):
     assert np.convolve(shares, np.ones(window)).max() <= 1 + 1e-12
     assert np.isfinite(release.versions).all()
     assert release.frequencies.shape == (stream.length, stream.d)
-    assert np.isfinite(release.simplex().frequencies).all()
+    assert np.isfinite(release.projected().frequencies).all()
 
 
 def door(stream, division=None, window=4, **kwargs):

@@ -64,12 +64,12 @@ def test_it_picks_what_simulations_say(stream, epsilon, window, best):
             simulate(stream, name, epsilon=epsilon, window=window, seed=77, repetition=repetition)
             for repetition in range(5)
         ]
-        for found, part in ((errors, runs), (projected, [run.simplex() for run in runs])):
+        for found, part in ((errors, runs), (projected, [run.projected() for run in runs])):
             found[name] = np.mean([((run.frequencies - stream.frequencies) ** 2).mean() for run in part])
     assert min(errors, key=errors.get) == best
     assert raw(advice).filter("chosen")["mechanism"].to_list() == [best]
     assert sentence(advice).startswith(f"As released: use {best} ")
-    (chosen,) = advice.table.filter("chosen", pl.col("release") == "simplex")["mechanism"]
+    (chosen,) = advice.table.filter("chosen", pl.col("release") == "projected")["mechanism"]
     assert projected[chosen] <= 1.2 * min(projected.values())
     assert f"costs no privacy: use {chosen} " in sentence(advice)
     for row in advice.table.filter(pl.col("method") == "simulation").to_dicts():
@@ -103,7 +103,7 @@ def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it
     assert not advice.table["chosen"].any()
     told = sentence(advice)
     assert told.startswith("As released: publish nothing; ")
-    assert "\nProjected on the simplex, which costs no privacy: publish nothing; " in told
+    assert "\nProjected, which costs no privacy: publish nothing; " in told
     assert "use" not in told
     expected = Expectation(stream)
     assert list(advice.later) == [10, 20]
@@ -122,7 +122,7 @@ def test_where_nothing_helps_it_says_so():
     assert sentence(advice) == (
         "As released: publish nothing at ε = 1 (w = 10); publishing nothing errs by 0, "
         "and by closed form at w = 10 not even ε = 100 helps.\n"
-        "Projected on the simplex, which costs no privacy: publish nothing at ε = 1 (w = 10); "
+        "Projected, which costs no privacy: publish nothing at ε = 1 (w = 10); "
         "publishing nothing errs by 0."
     )
 
@@ -185,7 +185,7 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
     assert one.splitlines()[-2].endswith(" at ε = 1 (w = 10); publishing nothing errs by 0.13.")
     table = pl.read_csv(tmp_path / "advice.csv")
     assert table.filter(pl.col("chosen"), pl.col("release") == "raw")["mechanism"].to_list() == ["lsp"]
-    assert table["release"].unique(maintain_order=True).to_list() == ["raw", "simplex"]
+    assert table["release"].unique(maintain_order=True).to_list() == ["raw", "projected"]
     assert set(table["mechanism"]) == set(mechanisms())
     assert set(table["method"]) == {"closed form", "simulation", "floor"}
 

@@ -42,7 +42,7 @@ def summary():
         }
         for name, values in ERRORS.items()
         for repetition, value in enumerate(values)
-        for release in ("raw", "simplex")
+        for release in ("raw", "projected")
     ]
     return summarize(pl.DataFrame(rows))
 

@@ -95,13 +95,18 @@ def test_selectors_change_the_chart(opened):
     page = opened()
     shown = lines(page)
     assert len(shown) == 6  # the mechanisms of smoke
-    for selector, value in [("stream", "log"), ("axis", "window"), ("measure", "2"), ("release", "simplex")]:
+    for selector, value in [
+        ("stream", "log"),
+        ("axis", "window"),
+        ("measure", "2"),
+        ("release", "projected"),
+    ]:
         page.select_option(f"#{selector}", value)
         shown = changed(page, shown)
     assert "log" in page.input_value("#stream")
     page.get_by_role("checkbox", name="LBU").uncheck()
     assert len(changed(page, shown)) == 5
-    assert "released simplex" in page.get_attribute("#explorer", "aria-label")
+    assert "released projected" in page.get_attribute("#explorer", "aria-label")
 
 
 def test_the_values_are_a_table_too(opened):

@@ -40,7 +40,7 @@ def test_all_files_are_there_and_no_other(finished):
     assert scores.columns == [
         "dataset", "mechanism", "epsilon", "window", "repetition", "release", "query", "measure", "value",
     ]  # fmt: skip
-    assert set(scores["release"]) == {"raw", "simplex"}
+    assert set(scores["release"]) == {"raw", "projected"}
     metadata = pl.read_parquet_metadata(folder / f"{stem}.parquet")
     assert {"config_digest", "code_digest", "stream_digest", "replicate", "numpy"} <= set(metadata)
     assert metadata["replicate"] == "150"

@@ -1,8 +1,8 @@
 """Which mechanism to use on a prepared stream, at which ε and w: expected errors against the floors.
 
-Of releases as they are (raw), and projected on the simplex, which costs no privacy. Closed forms where there
-are some, a short seeded simulation elsewhere, on the same timestamps. Nothing that loses to publishing
-nothing is ever recommended, and no mechanism is tuned: each runs with its own options.
+Releases as they are (raw), and projected (non-negative, with a sum of 1), which costs no privacy. Closed
+forms where there are some, a short seeded simulation elsewhere, on the same timestamps. Nothing that does
+worse than publishing nothing is ever recommended, and no mechanism is tuned: each runs with its own options.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -131,7 +131,7 @@ def advise(
 
 def _floor_rows(expected: Expectation, cells: Sequence[tuple[float, int]]) -> list[tuple[Any, ...]]:
     # 0 for ever is projected on 1/d for ever
-    floors = {"raw": expected.floors, "simplex": dict.fromkeys(expected.floors, expected.floors["uniform"])}
+    floors = {"raw": expected.floors, "projected": dict.fromkeys(expected.floors, expected.floors["uniform"])}
     return [
         (release, name, *cell, floors[release][name], None, "floor", None)
         for release in RELEASES
@@ -186,7 +186,7 @@ def _simulated(
     seed: int,
     options: Mapping[str, Any],
 ) -> dict[str, tuple[float, float]]:
-    """Mean squared error over repetitions, and its standard error, raw and on the simplex."""
+    """Mean squared error over repetitions, and its standard error, raw and projected."""
     found: dict[str, list[float]] = {release: [] for release in RELEASES}
     for repetition in range(repetitions):
         release = simulate(
@@ -199,7 +199,7 @@ def _simulated(
             repetition=repetition,
             **options,
         )
-        for kind, one in zip(RELEASES, (release, release.simplex()), strict=True):
+        for kind, one in zip(RELEASES, (release, release.projected()), strict=True):
             found[kind].append(errors(one.frequencies, stream.frequencies)["mse"])
     return {
         kind: (float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(repetitions)))

@@ -16,7 +16,7 @@ from mtsp_ldp.releases.release import Release
 from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
 
-RELEASES = ("raw", "simplex")
+RELEASES = ("raw", "projected")
 SCHEMA = {
     "dataset": pl.String,
     "mechanism": pl.String,
@@ -117,7 +117,7 @@ def run_cell(
         )
         first = first or release
         key = (stream.key, label or mechanism, epsilon, window, repetition)
-        for name, scored in zip(RELEASES, (release, release.simplex()), strict=True):
+        for name, scored in zip(RELEASES, (release, release.projected()), strict=True):
             rows += [(*key, name, *result) for result in score(scored, workload)]
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]
         rows.append((*key, "raw", "publication", "share", share))
@@ -136,7 +136,7 @@ def write_run(files: RunFiles, scores: pl.DataFrame, release: Release, provenanc
         }
     )
     presence = "private" if release.of_all_users else "public"
-    metadata = {**provenance, **versions(), "presence": presence}
+    metadata = {**provenance, **versions(), "presence": presence, "projection": release.projection}
     for path, frame in zip(files.all, (scores, published, release.trace), strict=True):
         with atomic_write(path) as partial:
             frame.write_parquet(partial, compression="zstd", metadata=metadata)

@@ -133,7 +133,7 @@ def grouping() -> dict[str, pl.DataFrame]:
             groups = NodeGroups(COPIES, **options)
             for publication, level in enumerate(truth):
                 values = level + noise.normal(0.0, 1.0, COPIES)
-                released, _ = groups.add(values, np.ones(COPIES))
+                released, *_ = groups.add(values, np.ones(COPIES))
                 breaks = float((groups.age == 1).mean()) if publication else 0.0
                 error = float(((released - level) ** 2).mean())
                 frames.append((signal, rule, publication, breaks, error))

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 from mtsp_ldp.foundation.registry import Registry
 from mtsp_ldp.foundation.state import State, capture, restore
 from mtsp_ldp.privacy.division import DIVISIONS, Division
@@ -67,6 +67,9 @@ class Step(NamedTuple):
         dis_t, NaN where none was estimated.
     k
         Number of publications that OBA would make in the window, -1 where none was computed.
+    copied
+        Tree nodes whose released value no report answered, ``(size,)``: they share their parent's value and
+        carry no information of their own. None where there are none.
     """
 
     published: FloatArray | None = None
@@ -75,6 +78,7 @@ class Step(NamedTuple):
     share_2: Units = Units(0)
     dissimilarity: float = math.nan
     k: int = -1
+    copied: BoolArray | None = None
 
 
 class Mechanism(ABC):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 from mtsp_ldp.foundation.state import State, restore
 from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.base import Setting, Step
@@ -33,14 +33,16 @@ class History(NamedTuple):
         n_t, one a timestamp.
     versions
         Distinct releases, the initial one first, ``(V, d)`` or ``(V, size)``.
-    variances
-        Of tree nodes, ``(V, size)``; None where releases are histograms.
+    variances, copied
+        Of tree nodes, ``(V, size)``, and which of them carry no information of their own; None where
+        releases are histograms.
     """
 
     steps: list[Step]
     active: list[int]
     versions: FloatArray
     variances: FloatArray | None
+    copied: BoolArray | None
 
 
 class Session:
@@ -131,6 +133,8 @@ class Session:
         """Let the mechanism act at t = 0, …, length - 1; raises as `step`."""
         active = [users.active(t) for t in range(length)]
         steps, versions, variances, times = [], [self.release], [self.variance], [0]
+        nothing = np.zeros(self._shape, dtype=bool)
+        copied = [nothing]
         for t, n in enumerate(active):
             step, self.release, self.variance = self._act(t, n, users)
             steps.append(step)
@@ -138,7 +142,9 @@ class Session:
                 times.append(t)
                 versions.append(self.release)
                 variances.append(self.variance)
-        history = History(steps, active, np.array(versions), np.array(variances) if self.tree else None)
+                copied.append(nothing if step.copied is None else step.copied)
+        trees = (np.array(variances), np.array(copied)) if self.tree else (None, None)
+        history = History(steps, active, np.array(versions), *trees)
         for table in (history.versions, history.variances):
             # all at once: publication by publication would cost a tenth of a cheap loop
             if table is not None and not np.isfinite(table).all():
@@ -188,7 +194,7 @@ class Session:
         # copied: a mechanism may go on writing to its arrays
         release = np.array(step.published, dtype=np.float64)
         variance = None if self.tree is None else np.array(step.variance, dtype=np.float64)
-        for what, copy in (("values", release), ("variances", variance)):
+        for what, copy in (("values", release), ("variances", variance), ("copied", step.copied)):
             if copy is not None and copy.shape != self._shape:
                 raise ValueError(
                     f"{self.name}: t={t}: published {what}: their shape {copy.shape} must be {self._shape}"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.foundation.projection import project_on_simplex, refine
 from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums, window_sums
@@ -35,6 +35,8 @@ class Release:
         The geometry where versions are trees.
     variances
         Noise variance of each tree node, ``(V, size)``.
+    copied
+        Tree nodes that no report answered, ``(V, size)``.
     of_all_users
         Whether frequencies are shares of all users, the absent included (``presence: private``).
     """
@@ -45,6 +47,7 @@ class Release:
     trace: pl.DataFrame
     tree: BinaryTree | None = None
     variances: FloatArray | None = None
+    copied: BoolArray | None = None
     of_all_users: bool = False
 
     @property
@@ -78,15 +81,21 @@ class Release:
         """Frequencies times n_t, ``(T, d)``."""
         return self.frequencies * self.active[:, None]
 
-    def simplex(self) -> "Release":
-        """Project every version of a copy on the probability vectors; trees are made consistent first.
+    @property
+    def projection(self) -> str:
+        """Which projection `projected` makes: ``tree`` or ``simplex``."""
+        return "simplex" if self.tree is None else "tree"
 
+    def projected(self) -> "Release":
+        """Make every version of a copy non-negative with a sum of 1, at no privacy cost.
+
+        A histogram is projected on the simplex; a tree is made consistent and non-negative from the top down.
         Shares of all users sum to at most 1, since some are absent.
         """
         if self.tree is None or self.variances is None:
-            projected = project_on_simplex(self.versions, at_most=self.of_all_users)
-            return replace(self, versions=projected)
-        return replace(self, versions=refine(self.tree, self.versions, self.variances))
+            nearest = project_on_simplex(self.versions, at_most=self.of_all_users)
+            return replace(self, versions=nearest)
+        return replace(self, versions=refine(self.tree, self.versions, self.variances, self.copied))
 
     def range_frequencies(self, lo: npt.ArrayLike, hi: npt.ArrayLike) -> FloatArray:
         """Sum each interval of cells at each t, ``(T, Q)``: by minimum cover on trees.

@@ -76,12 +76,13 @@ def simulate(
         trace=_trace(history.steps, history.active),
         tree=session.tree,
         variances=history.variances,
+        copied=history.copied,
         of_all_users=session.presence == "private",
     )
 
 
 def _trace(steps: Sequence[Step], active: Sequence[int]) -> pl.DataFrame:
-    published, _, share_1, share_2, dissimilarity, k = zip(*steps, strict=True)
+    published, _, share_1, share_2, dissimilarity, k, _ = zip(*steps, strict=True)
     return pl.DataFrame(
         {
             "t": np.arange(len(steps), dtype=np.int32),

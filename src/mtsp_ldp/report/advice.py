@@ -25,8 +25,8 @@ def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
         for window, found in advice.later.items()
     ]
     later = f", and by closed form {', '.join(waits)}" if waits else ""
-    projected = _verdict(advice.table.filter(pl.col("release") == "simplex"), label)
-    return f"As released: {raw}{later}.\nProjected on the simplex, which costs no privacy: {projected}."
+    projected = _verdict(advice.table.filter(pl.col("release") == "projected"), label)
+    return f"As released: {raw}{later}.\nProjected, which costs no privacy: {projected}."
 
 
 def _verdict(table: pl.DataFrame, label: Callable[[str], str]) -> str:

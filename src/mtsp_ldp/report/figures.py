@@ -46,7 +46,7 @@ def error_curves(material: Material, axis: str) -> Figure:
         hue="mechanism",
         row="release",
         col=other,
-        row_order=["raw", "simplex"],
+        row_order=["raw", "projected"],
         hue_order=material.mechanisms,
         palette={name: style_of(name).colour for name in material.mechanisms},
         kind="line",

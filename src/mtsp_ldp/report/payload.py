@@ -15,7 +15,7 @@ from mtsp_ldp.report.style import ordered, style_of
 from mtsp_ldp.streams.facts import StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
-RELEASES = ["raw", "simplex"]
+RELEASES = ["raw", "projected"]
 MEASURES = {
     ("frequency", "mse"): ("MSE of frequencies", True),
     ("frequency", "mae"): ("mean absolute error of frequencies", True),

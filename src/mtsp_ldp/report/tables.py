@@ -40,7 +40,7 @@ class Block:
 
 
 def blocks(table: pl.DataFrame) -> list[Block]:
-    """The tables of one stream: MSE, its ratios and its median, raw and simplex."""
+    """The tables of one stream: MSE, its ratios and its median, raw and projected."""
     names = ordered(table["mechanism"].unique().to_list())
     values = {
         "mean": ("MSE", "{:.1e}"),
@@ -50,7 +50,7 @@ def blocks(table: pl.DataFrame) -> list[Block]:
     }
     return [
         _block(table.filter(pl.col("release") == release), names, value, f"{title}, {release}", form)
-        for release in ("raw", "simplex")
+        for release in ("raw", "projected")
         for value, (title, form) in values.items()
     ]
 
@@ -89,10 +89,10 @@ _Keys = Mapping[tuple[str, str], str]
 
 
 def query_blocks(summary: pl.DataFrame, epsilon: float, window: int) -> list[Block]:
-    """Query errors and event detection of one stream at one epsilon and window, raw and simplex."""
+    """Query errors and event detection of one stream at one epsilon and window, raw and projected."""
     table = with_floors(summary).filter(pl.col("epsilon") == epsilon, pl.col("window") == window)
     at, found = f"at ε={epsilon:g} w={window}", []
-    for release in ("raw", "simplex"):
+    for release in ("raw", "projected"):
         part = table.filter(pl.col("release") == release)
         queries = {(query, "mse"): head for query, head in QUERIES.items()}
         found.append(_measures(part, queries, f"MSE of queries {at}, {release}", "{:.1e}", 1))

@@ -36,7 +36,7 @@ def main(config: Config) -> None:
     claims = yaml.safe_load((CONFIG / "claims.yaml").read_text(encoding="utf-8"))
     verdicts = as_rows(judge(claims, Evidence(scores, movement, concentration)))
     summary = read_table(files.summary)
-    ranked = [(release, ranking(summary, release)) for release in ("raw", "simplex")]
+    ranked = [(release, ranking(summary, release)) for release in ("raw", "projected")]
     ranks = pl.concat(
         found.ranks.with_columns(
             release=pl.lit(release),

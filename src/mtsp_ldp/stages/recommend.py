@@ -52,7 +52,7 @@ def _several(value: Any) -> list[Any]:
 def _about(advice: Advice, repetitions: int, seed: int) -> str:
     where = "all timestamps" if advice.whole else f"timestamps {advice.first} to {advice.last} (the middle)"
     return (
-        f"Expected MSE of released frequencies, as they are (raw) and projected on the simplex, {where}.\n"
+        f"Expected MSE of released frequencies, as they are (raw) and projected, {where}.\n"
         f"Without ±: a closed form; with ±: {repetitions} simulated repetitions (seed {seed}) and\n"
         "their standard error.\n"
         "* least, and beats publishing nothing; = not told apart from it; † loses to that; ? undecided."

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.privacy.survey import Answer, NoiseKind, Question
 
@@ -69,16 +69,18 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
 
 def assemble(
     tree: BinaryTree, pruned: Pruned, answers: Sequence[Answer], noise: NoiseKind = "paper"
-) -> tuple[FloatArray, FloatArray]:
-    """The tree that the answers make.
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Make the tree that answers give.
 
     A leaf that was asked at several levels gets the inverse-variance mean of its answers; nodes below a
     leaf share its value in proportion to their real cells.
 
     Returns
     -------
-    values, variances
+    values, variances : FloatArray
         Per node in level order, ``(size,)``; the root is 1 and padding 0, both without noise.
+    copied : BoolArray
+        Nodes below a leaf, which no report answered, ``(size,)``.
     """
     nodes = pruned.nodes
     estimates = np.concatenate([answer.estimates for answer in answers])
@@ -95,17 +97,18 @@ def assemble(
     values[0] = 1.0
     if pruned.full:
         values[nodes], variances[nodes] = estimates, spread
-        return values, variances
+        return values, variances, np.zeros(tree.size, dtype=bool)
     weight = 1.0 / spread
     precision = np.bincount(nodes, weights=weight, minlength=tree.size)
-    held = precision > 0
-    values[held] = np.bincount(nodes, weights=estimates * weight, minlength=tree.size)[held] / precision[held]
-    variances[held] = 1.0 / precision[held]
+    answered = precision > 0
+    totals = np.bincount(nodes, weights=estimates * weight, minlength=tree.size)
+    values[answered] = totals[answered] / precision[answered]
+    variances[answered] = 1.0 / precision[answered]
     for level in range(1, tree.levels):
         below = tree.level(level)
-        coarse = ~held[below]
+        coarse = ~answered[below]
         parent = np.arange(tree.size)[below][coarse] - 1 >> 1
         share = tree.cells[below][coarse] / np.maximum(tree.cells[parent], 1)
         values[below][coarse] = values[parent] * share
         variances[below][coarse] = variances[parent] * share * share
-    return values, variances
+    return values, variances, ~answered & tree.asked

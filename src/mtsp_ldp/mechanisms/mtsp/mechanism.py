@@ -51,8 +51,8 @@ class Mtsp(Mechanism):
     minimum_share
         A smaller share is not published [extension; 0 spends scraps, as the paper does].
     consistency
-        [extension] Release trees that are made consistent and projected on the simplex; decisions and
-        groups keep raw values.
+        [extension] Release trees that are made consistent and non-negative; decisions and groups keep raw
+        values.
     """
 
     tree = True
@@ -101,7 +101,7 @@ class Mtsp(Mechanism):
         if not first:
             return Step(share_1=first.spent)
         kind = self.setting.noise
-        estimate, variances = assemble(self._tree, self._full, first, kind)
+        estimate, variances, _ = assemble(self._tree, self._full, first, kind)
         asked = self._full.nodes.size  # the root and padding add nothing to the sum
         noise = float(variances.sum()) / asked
         gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
@@ -118,11 +118,11 @@ class Mtsp(Mechanism):
             self._allocation.record(t, second.spent)
         if not second:
             return Step(share_1=first.spent, share_2=second.spent, dissimilarity=gap, k=k)
-        self._release, variances = self._groups.add(*assemble(self._tree, pruned, second, kind))
+        self._release, variances, copied = self._groups.add(*assemble(self._tree, pruned, second, kind))
         released = self._release
         if self._consistency:
-            released = refine(self._tree, released[None], variances[None])[0]
-        return Step(released, variances, first.spent, second.spent, gap, k)
+            released = refine(self._tree, released[None], variances[None], copied[None])[0]
+        return Step(released, variances, first.spent, second.spent, gap, k, copied)
 
     def _score(self, estimate: FloatArray, noise: float, cost: float) -> tuple[FloatArray, float]:
         """Score of every node, and the threshold above which it splits."""

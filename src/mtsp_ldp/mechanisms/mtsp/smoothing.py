@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 
 Grouping = Literal["none", "variance", "predictive"]
 Smoothing = Literal["mean", "median", "inverse_variance"]
@@ -84,6 +84,7 @@ class NodeGroups:
         self._window = window
         self._sums = _Sums(*np.zeros((6, size)))
         self.age = np.zeros(size)
+        self._since = np.zeros(size)  # publications since one answered the node
         self._rise, self._fall = np.zeros(size), np.zeros(size)
         # single values are kept only where sums do not suffice
         keeps = window is not None or smoothing == "median"
@@ -91,7 +92,9 @@ class NodeGroups:
         if keeps:
             self._rows = deque(maxlen=window)
 
-    def add(self, values: FloatArray, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def add(
+        self, values: FloatArray, variances: FloatArray, copied: BoolArray | None = None
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Take up one publication.
 
         Parameters
@@ -99,10 +102,15 @@ class NodeGroups:
         values, variances
             Raw node values and their noise variances, ``(size,)``.
 
+        copied
+            Nodes that no report of this publication answered, ``(size,)``; none by default.
+
         Returns
         -------
-        released, variance
-            What each node's open group releases, and its noise variance.
+        released, variance : FloatArray
+            What each node's open group releases, and its noise variance, ``(size,)``.
+        copied : BoolArray
+            Nodes that no report of their open group answered, ``(size,)``.
         """
         alone = _Sums.of(values, variances)
         group = self._open() + alone
@@ -111,7 +119,9 @@ class NodeGroups:
         self.age = np.where(joins, self.age + 1, 1.0)
         if self._rows is not None:
             self._rows.append((values, variances))
-        return self._release(values, variances)
+        self._since = np.where(False if copied is None else copied, self._since + 1, 0.0)
+        members = self.age if self._window is None else np.minimum(self.age, self._window)
+        return *self._release(values, variances), self._since >= members
 
     def _open(self) -> _Sums:
         """The open group without what has left its window."""
