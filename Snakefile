@@ -1,8 +1,8 @@
 """Location streams under w-event LDP: from raw data to a report, one job per mechanism, epsilon and window.
 
-    snakemake --cores all                              the default experiment
-    snakemake --cores all --config experiment=paper    another of config/experiment
-    snakemake --cores all --config epsilon=[1] repetitions=2      with some of its keys replaced (config/README.md)
+snakemake --cores all                                       the default experiment
+snakemake --cores all --config experiment=paper             another of config/experiment
+snakemake --cores all --config epsilon=[1] repetitions=2    the default with some keys replaced (config/README.md)
 """
 
 import shlex
@@ -24,13 +24,13 @@ except ValueError as error:
     raise WorkflowError(str(error)) from None
 experiment, files, layout = plan.experiment, plan.files, plan.layout
 
-if workflow.is_main_process:  # and no job of it, whose Snakemake may have died
+if workflow.is_main_process:  # not in a job, which may outlive its main process
     alive = clear_stale_locks(Path.cwd())
     reset_future_times(Path("data"))
     plan.write()
     print(*REGISTRY.warnings(), sep="\n", end="", file=sys.stderr)
 
-# jobs run this very Python, whether or not its environment is activated
+# jobs run the same Python, even if its environment is not activated
 shell.prefix(f'PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"; ')
 
 
@@ -56,4 +56,4 @@ onsuccess:
 
 onerror:
     say(*(f"{path} ends with: {line}" for path, line in last_lines(log)))
-    say("not all is done. After mending, run the same command again.")
+    say("the run is incomplete. Fix the cause, then run the same command again.")

@@ -1,4 +1,4 @@
-"""Two thousand phones and a server in one process, with nothing but bytes between them.
+"""Two thousand phones and a server in one process; they exchange only bytes.
 
     python examples/phones.py [mechanism]
 

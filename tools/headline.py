@@ -3,8 +3,8 @@
     make
     python tools/headline.py
 
-The first runs the experiment; the second takes docs/results/headline.csv from its summary, and the table, its
-sentence and docs/images/headline.svg from that file, which is committed.
+The first runs the experiment. The second writes docs/results/headline.csv from its summary. That file is
+committed; the table, the sentences below it and docs/images/headline.svg are made from it.
 """
 
 import argparse
@@ -36,7 +36,7 @@ _NOTHING = "#b23b3b"
 
 
 def headline(summary: pl.DataFrame) -> pl.DataFrame:
-    """What the table and the picture are made of.
+    """Select what the table and the picture show.
 
     Returns
     -------
@@ -75,14 +75,14 @@ def read(path: Path) -> pl.DataFrame:
 
 
 def at(results: pl.DataFrame, dataset: str) -> dict[str, dict[str, Any]]:
-    """The row of each mechanism on a stream, at ε = 1, and of each floor."""
+    """The rows of each mechanism at ε = 1, and of each floor, on a stream."""
     here = (pl.col("epsilon") == EPSILON) | pl.col("epsilon").is_null()
     rows = results.filter(pl.col("dataset") == dataset, here).to_dicts()
     return {row["mechanism"]: row for row in rows}
 
 
 def markdown(results: pl.DataFrame) -> str:
-    """The table: errors in units of the better floor's, by those on the first stream; floors last."""
+    """The table: errors divided by the better floor's, sorted by those on the first stream; floors last."""
     streams = {name: at(results, name) for name in results["dataset"].unique(maintain_order=True)}
     lines = [["mechanism", *(f"`{name}`" for name in streams)], ["---"] * (1 + len(streams))]
     first = next(iter(streams.values()))
@@ -112,29 +112,29 @@ def _nothing(rows: dict[str, dict[str, Any]]) -> float:
 
 
 def _best(rows: dict[str, dict[str, Any]]) -> str:
-    """The mechanism that errs least."""
+    """The mechanism with the lowest error."""
     return min((name for name in rows if name not in floors()), key=lambda name: rows[name]["mean"])
 
 
 def sentence(results: pl.DataFrame) -> str:
-    """What the table says, and how to read it."""
-    told, least = [], []
+    """The sentences below the table: the result, and how to read it."""
+    sentences, floor_errors = [], []
     for name in results["dataset"].unique(maintain_order=True):
         rows = at(results, name)
         readers = [row for row in rows if row not in floors()]
         losing = sum(rows[row]["low"] > _nothing(rows) for row in readers)
-        ratio = rows[_best(rows)]["mean"] / _nothing(rows)
-        told.append(
-            f"on `{name}` {style_of(_best(rows)).label} errs least, {_two_digits(ratio)} times as much as "
-            f"publishing nothing, and {losing} of {len(readers)} mechanisms lose to that"
+        ratio = _two_digits(rows[_best(rows)]["mean"] / _nothing(rows))
+        sentences.append(
+            f"On `{name}` {style_of(_best(rows)).label} has the lowest error ({ratio}× publishing nothing); "
+            f"{losing} of {len(readers)} mechanisms do worse than publishing nothing."
         )
-        least.append(f"{_nothing(rows):.1e} on `{name}`")
+        floor_errors.append(f"{_nothing(rows):.1e} on `{name}`")
     number = int(results.filter(pl.col("epsilon").is_not_null())["repetitions"].min())  # type: ignore[arg-type]
-    text = "; ".join(told)
     return (
-        f"{text[0].upper()}{text[1:]}. Mean squared error of released frequencies at ε = {EPSILON:g} and "
-        f"w = {WINDOW}, divided by that of the better floor ({', '.join(least)}), with 95 % intervals over "
-        f"{number} repetitions; bold: least; †: loses to publishing nothing."
+        f"{' '.join(sentences)} Each entry is the mean squared error of released frequencies at "
+        f"ε = {EPSILON:g} and w = {WINDOW}, divided by that of the better floor ({', '.join(floor_errors)}), "
+        f"with its 95 % interval over {number} repetitions. Bold: the lowest error. †: the whole interval is "
+        f"worse than publishing nothing."
     )
 
 
@@ -193,7 +193,7 @@ def _draw_curves(axes: Axes, curves: pl.DataFrame, names: list[str]) -> None:
 
 
 def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
-    """Name each line at its right end, the names apart from each other and tied to their lines."""
+    """Label each line at its right end; spread the labels and tie them to their lines."""
     names = sorted(ends, key=lambda name: ends[name])
     low, high = np.log10(axes.get_ylim())
     wanted = (np.log10([ends[name] for name in names]) - low) / (high - low)
@@ -224,7 +224,7 @@ def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
 
 
 def _apart(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Places in order, at least a gap apart, as near to the wanted ones as least squares allow."""
+    """Places in order, at least a gap apart, with the least squared distance to the wanted ones."""
     # with the gaps taken out this is a monotone regression: pool neighbours that are out of order
     pools: list[list[float]] = []
     for value in wanted - gap * np.arange(wanted.size):
@@ -245,17 +245,17 @@ def draw(results: pl.DataFrame, path: Path) -> None:
 
 
 def inserted(text: str, results: pl.DataFrame) -> str:
-    """A README with its table and sentence made anew between the marks."""
+    """Insert a new table and its sentences into a README, between the marks."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"README.md: no {BEGIN} … {END}")
-    told = textwrap.fill(sentence(results), 125, break_on_hyphens=False)
-    return f"{before}{BEGIN}\n\n{markdown(results)}\n\n{told}\n\n{END}{after}"
+    words = textwrap.fill(sentence(results), 125, break_on_hyphens=False)
+    return f"{before}{BEGIN}\n\n{markdown(results)}\n\n{words}\n\n{END}{after}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Renew the results from a summary, and the README's table and picture from them."""
+    """Write the results from a summary, and the README's table and picture from them."""
     parser = argparse.ArgumentParser(prog="python tools/headline.py", description=main.__doc__)
     parser.add_argument("--summary", type=Path, default=SUMMARY, help="of the default experiment")
     parser.add_argument("--into", type=Path, default=Path(), help="folder of the repository")

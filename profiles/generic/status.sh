@@ -1,5 +1,5 @@
 #!/bin/sh
-# Say how the job of this id is: running, success or failed. A job that the scheduler killed must not look running.
+# Print the state of the job with this id: running, success or failed. A job that the scheduler killed counts as failed.
 state=$(scontrol --oneliner show job "$1" | sed 's/.* JobState=\([A-Z_]*\).*/\1/')
 case "$state" in
   COMPLETED) echo success ;;

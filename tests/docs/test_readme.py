@@ -74,7 +74,7 @@ def test_table_and_picture_are_made_anew_from_a_small_experiment(summary, tmp_pa
     row = next(line for line in text.splitlines() if line.startswith("| LSP |"))
     assert [float(number) for number in re.findall(r"[\d.]+", row)[:3]] == pytest.approx(shown, rel=0.06)
     assert row.count("**") == 4  # best on both streams
-    assert f"`flights` LSP errs least, {shown[0]:#.2g} times as much" in told
+    assert f"On `flights` LSP has the lowest error ({shown[0]:#.2g}× publishing nothing)" in told
 
 
 def test_a_summary_that_is_not_there_is_told_in_one_line(tmp_path):

@@ -1,11 +1,11 @@
-"""What the rules share: names with wildcards, parameters, resources, and words for the terminal."""
+"""Shared by the rules: file names with wildcards, parameters, resources, and messages for the terminal."""
 
 from mtsp_ldp.experiments import provenance
 from mtsp_ldp.experiments.layout import cell_name
 
 NUMBER = r"\d[^_]*"
 BATCHED = {key: getattr(experiment, key) for key in experiment.batch}
-"""What one job runs through."""
+"""The axes of the grid that one job covers, with their values."""
 
 
 def cell(epsilon="{epsilon}", window="{window}"):
@@ -19,50 +19,50 @@ def batched(path):
 
 
 def values(key):
-    """Epsilon or window of a job: its own, or a list of the batch.
+    """Epsilon or window of a job: one value, or the list of its batch.
 
-    Snakemake reruns no job for a function of the output, and these stand in the files' names: so another batch
-    finds what is done.
+    Snakemake does not rerun a job when a function of its output changes. The values stand in the file names, so
+    results made with one batching are found with every other.
     """
     batch = f"[{','.join(map(str, BATCHED.get(key, [])))}]"
     return lambda wildcards, output: batch if key in BATCHED else wildcards[key]
 
 
 def receipt_of(wildcards):
-    """The receipt of the raw files that a stream is made of."""
+    """The receipt of the raw files from which a stream is prepared."""
     return plan.receipt(wildcards.dataset)
 
 
 def stream_of(wildcards):
-    """A prepared stream, if every window fits it."""
+    """A prepared stream; raise if a window is longer than it."""
     plan.check_windows(wildcards.dataset)
     return layout.stream(wildcards.dataset)
 
 
 def megabytes(wildcards, input, attempt):
-    """Memory of a job: measured 110 MB for Python, and 18 MB for a megabyte of stream; twice that is asked."""
+    """Memory of a job: about twice the measured 110 MB for Python and 18 MB per megabyte of stream."""
     return attempt * int(400 + 40 * input.size_mb)
 
 
 def minutes(wildcards, input, attempt):
-    """Time limit of a job that takes seconds for a megabyte of input."""
+    """Time limit of a job that takes seconds per megabyte of input."""
     return attempt * int(15 + input.size_mb)
 
 
 def simulate_minutes(wildcards, input, attempt):
-    """Time limit of a simulation: ten times what its cells take here, by the stream's length and size."""
+    """Time limit of a simulation: ten times the estimate for its cells, from the stream's length and size."""
     cells = plan.simulated_by(wildcards.dataset, wildcards.mechanism, dict(wildcards))
     return attempt * int(15 + input.size_mb + plan.seconds(cells) / 6)
 
 
 def say(*lines):
-    """Tell the user something on the terminal."""
+    """Print lines to the terminal, after the name of the experiment."""
     for line in lines:
         print(f"{experiment.name}: {line}", file=sys.stderr)
 
 
 def estimate(workflow):
-    """How many cells are to be simulated, and how long that takes about."""
+    """Say how many cells are to be simulated, and about how long that takes."""
     todo = [
         one
         for job in workflow.dag.needrun_jobs()
@@ -71,7 +71,7 @@ def estimate(workflow):
             job.wildcards.dataset, job.wildcards.mechanism, dict(job.wildcards)
         )
     ]
-    # a cluster has nodes, and no cores of its own here
+    # on a cluster there are nodes, and no local cores
     settings = workflow.resource_settings
     places = settings.nodes or settings.cores or 1
     return (
@@ -81,7 +81,7 @@ def estimate(workflow):
 
 
 def pages(workflow):
-    """The pages that were asked for and are there."""
+    """Name the pages that were requested."""
     rules = {"publish", "inspect", "study"}
     made = [
         Path(path).resolve()

@@ -1,7 +1,7 @@
 """From published raw data to canonical streams (data/streams/<dataset>.parquet and .json)."""
 
 
-# nodes of a cluster often have no network, the machine that submits has
+# the nodes of a cluster often have no network; the submitting machine does
 localrules:
     fetch,
 
@@ -63,7 +63,7 @@ rule prepare:
 
 
 rule inspect:
-    "Look into the stream of {wildcards.dataset}"
+    "Inspect the stream of {wildcards.dataset}"
     input:
         stream=layout.stream("{dataset}"),
         facts=layout.facts("{dataset}"),
@@ -83,6 +83,6 @@ rule inspect:
 
 
 rule streams:
-    "The streams of the experiment, looked into"
+    "A page about each stream of {experiment.name}"
     input:
         [layout.stream_page(name) for name in experiment.dataset],

@@ -1,4 +1,4 @@
-"""From the runs to one summary, tables, figures and the page (reports/<experiment>/…)."""
+"""From runs to one summary, tables, figures and the page (reports/<experiment>/…)."""
 
 from mtsp_ldp.experiments.config import CONFIG, dataset_config
 
@@ -184,6 +184,6 @@ rule study:
 
 
 rule studies:
-    "Growth of error and time, grouping on known signals, privacy audits"
+    "All studies: growth of error and time, grouping on known signals, privacy audits"
     input:
         expand(layout.study("{study}"), study=["growth", "grouping", "privacy"]),

@@ -1,6 +1,6 @@
-"""One job per stream and mechanism, and per epsilon and window unless `batch` names them.
+"""One job per stream, mechanism, epsilon and window; `batch` merges the jobs of an axis.
 
-All repetitions are inside; every cell has its own files (data/runs/<experiment>/…).
+A job runs all repetitions. Every cell has its own files (data/runs/<experiment>/…).
 """
 
 

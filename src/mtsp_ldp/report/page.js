@@ -229,11 +229,11 @@ function profile() {
   const values = data.profiles.map(([mechanism, factor, share]) => ({ label: data.mechanisms[mechanism].label, factor, share }));
   const labels = names.map((name) => data.mechanisms[name].label), looks = names.map((name) => data.mechanisms[name]);
   draw("profiles", {
-    description: "Share of cells in which a mechanism's MSE is within a factor of the least", width: "container", height: 260, data: { values },
+    description: "Share of cells in which a mechanism's MSE is within a factor of the lowest", width: "container", height: 260, data: { values },
     mark: { type: "line", interpolate: "step-after", strokeWidth: 2 },
     encoding: {
-      x: { field: "factor", type: "quantitative", title: "factor of the least MSE of a cell", scale: { type: "log" } },
-      y: { field: "share", type: "quantitative", title: "share of cells within it" },
+      x: { field: "factor", type: "quantitative", title: "MSE divided by the lowest of the cell", scale: { type: "log" } },
+      y: { field: "share", type: "quantitative", title: "share of cells at or below" },
       color: { field: "label", type: "nominal", scale: { domain: labels, range: looks.map((look) => look.colour) }, legend: null },
       strokeDash: { field: "label", type: "nominal", scale: { domain: labels, range: looks.map((look) => look.dash) }, legend: null },
       tooltip: [{ field: "label", title: "mechanism" }, { field: "factor", format: ".3g" }, { field: "share", format: ".0%" }],

@@ -19,10 +19,10 @@ CAPTIONS = {
     "mse_epsilon": "Mean squared error of the released frequencies against ε; bands are 95 % intervals.",
     "mse_window": "Mean squared error of the released frequencies against w; bands are 95 % intervals.",
     "mse_column": "Mean squared error of the released frequencies against ε at the middle window.",
-    "budget": "Which share of the window each timestamp spends, and the sum over the window under its limit.",
-    "busiest": "True and released counts of one cell where the stream moves most.",
+    "budget": "Share of the window spent at each timestamp, and its sum over the window, with the limit.",
+    "busiest": "True and released counts of one cell, around the time when the stream changes most.",
     "events": "Event detection: F1 for three period lengths, and ROC curves (straight: a constant release).",
-    "ablation": "One part changed at a time; bars are 95 % intervals of ratios paired by repetition.",
+    "ablation": "One part changed at a time: ratios of errors, paired by repetition, with 95 % intervals.",
 }
 EXPLORED = {"mse_epsilon", "mse_window", "mse_column", "budget"}
 """Figures that the page's own charts show."""
