@@ -36,12 +36,13 @@ _NOTHING = "#b23b3b"
 
 
 def headline(summary: pl.DataFrame) -> pl.DataFrame:
-    """What the table and the picture are made of.
+    """Pick the results that the table and the picture are made of.
 
     Returns
     -------
-    MSE of frequencies as released (raw) at w = 20: ``dataset, mechanism, epsilon`` (null for a floor),
-    ``window, mean, low, high`` (95 % interval over repetitions; null for a floor) and ``repetitions``.
+    DataFrame
+        MSE of frequencies as released (raw) at w = 20: ``dataset, mechanism, epsilon`` (null for a floor),
+        ``window, mean, low, high`` (95 % interval over repetitions; null for a floor) and ``repetitions``.
     """
     return (
         summary.filter(
@@ -69,20 +70,20 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """The committed results."""
+    """Read the committed results."""
     numbers = dict.fromkeys(("epsilon", "mean", "low", "high"), pl.Float64)
     return pl.read_csv(path, schema_overrides=numbers)
 
 
 def at(results: pl.DataFrame, dataset: str) -> dict[str, dict[str, Any]]:
-    """The row of each mechanism on a stream, at ε = 1, and of each floor."""
+    """Pick the row of each mechanism on a stream, at ε = 1, and of each floor."""
     here = (pl.col("epsilon") == EPSILON) | pl.col("epsilon").is_null()
     rows = results.filter(pl.col("dataset") == dataset, here).to_dicts()
     return {row["mechanism"]: row for row in rows}
 
 
 def markdown(results: pl.DataFrame) -> str:
-    """The table: errors in units of the better floor's, by those on the first stream; floors last."""
+    """Write the table: errors in units of the better floor's, sorted by the first stream; floors last."""
     streams = {name: at(results, name) for name in results["dataset"].unique(maintain_order=True)}
     lines = [["mechanism", *(f"`{name}`" for name in streams)], ["---"] * (1 + len(streams))]
     first = next(iter(streams.values()))
@@ -107,30 +108,30 @@ def _two_digits(value: float) -> str:
 
 
 def _nothing(rows: dict[str, dict[str, Any]]) -> float:
-    """The error of the better floor."""
+    """Find the error of the better floor."""
     return min(float(rows[floor]["mean"]) for floor in floors())
 
 
 def _best(rows: dict[str, dict[str, Any]]) -> str:
-    """The mechanism that errs least."""
+    """Find the mechanism of the lowest error."""
     return min((name for name in rows if name not in floors()), key=lambda name: rows[name]["mean"])
 
 
 def sentence(results: pl.DataFrame) -> str:
-    """What the table says, and how to read it."""
-    told, least = [], []
+    """Say in words what the table shows, and how to read it."""
+    clauses, least = [], []
     for name in results["dataset"].unique(maintain_order=True):
         rows = at(results, name)
         readers = [row for row in rows if row not in floors()]
         losing = sum(rows[row]["low"] > _nothing(rows) for row in readers)
         ratio = rows[_best(rows)]["mean"] / _nothing(rows)
-        told.append(
+        clauses.append(
             f"on `{name}` {style_of(_best(rows)).label} errs least, {_two_digits(ratio)} times as much as "
             f"publishing nothing, and {losing} of {len(readers)} mechanisms lose to that"
         )
         least.append(f"{_nothing(rows):.1e} on `{name}`")
     number = int(results.filter(pl.col("epsilon").is_not_null())["repetitions"].min())  # type: ignore[arg-type]
-    text = "; ".join(told)
+    text = "; ".join(clauses)
     return (
         f"{text[0].upper()}{text[1:]}. Mean squared error of released frequencies at ε = {EPSILON:g} and "
         f"w = {WINDOW}, divided by that of the better floor ({', '.join(least)}), with 95 % intervals over "
@@ -139,7 +140,7 @@ def sentence(results: pl.DataFrame) -> str:
 
 
 def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
-    """MSE against ε of every mechanism with its interval, the floors across, a label at each line's end."""
+    """Draw MSE against ε of every mechanism with its interval, and the floors; label each line at its end."""
     part = results.filter(pl.col("dataset") == dataset)
     curves = part.filter(pl.col("epsilon").is_not_null()).sort("epsilon")
     levels = {row["mechanism"]: row["mean"] for row in part.filter(pl.col("epsilon").is_null()).to_dicts()}
@@ -173,7 +174,7 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
 
 
 def _draw_curves(axes: Axes, curves: pl.DataFrame, names: list[str]) -> None:
-    """A line with its band for each mechanism."""
+    """Draw a line with its band for each mechanism."""
     sns.lineplot(
         data=curves.to_dict(as_series=False),
         x="epsilon",
@@ -193,11 +194,11 @@ def _draw_curves(axes: Axes, curves: pl.DataFrame, names: list[str]) -> None:
 
 
 def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
-    """Name each line at its right end, the names apart from each other and tied to their lines."""
+    """Name each line at its right end, without overlap, and tie the names to their lines."""
     names = sorted(ends, key=lambda name: ends[name])
     low, high = np.log10(axes.get_ylim())
     wanted = (np.log10([ends[name] for name in names]) - low) / (high - low)
-    places = _apart(wanted, 0.052)
+    places = _spread(wanted, 0.052)
     for name, start, place in zip(names, wanted, places, strict=True):
         end = (
             1.0
@@ -223,8 +224,8 @@ def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
         )
 
 
-def _apart(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Places in order, at least a gap apart, as near to the wanted ones as least squares allow."""
+def _spread(wanted: np.ndarray, gap: float) -> np.ndarray:
+    """Spread places to at least a gap, in order, as near to the wanted ones as least squares allow."""
     # with the gaps taken out this is a monotone regression: pool neighbours that are out of order
     pools: list[list[float]] = []
     for value in wanted - gap * np.arange(wanted.size):
@@ -236,7 +237,7 @@ def _apart(wanted: np.ndarray, gap: float) -> np.ndarray:
 
 
 def draw(results: pl.DataFrame, path: Path) -> None:
-    """Write the picture as SVG, the same bytes twice."""
+    """Write the picture as SVG, reproducible to the byte."""
     with plt.style.context(STYLE):
         figure = picture(results)
         with atomic_write(path) as partial:
@@ -245,19 +246,19 @@ def draw(results: pl.DataFrame, path: Path) -> None:
 
 
 def inserted(text: str, results: pl.DataFrame) -> str:
-    """A README with its table and sentence made anew between the marks."""
+    """Replace the table and the sentence of a README between the marks."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"README.md: no {BEGIN} … {END}")
-    told = textwrap.fill(sentence(results), 125, break_on_hyphens=False)
-    return f"{before}{BEGIN}\n\n{markdown(results)}\n\n{told}\n\n{END}{after}"
+    paragraph = textwrap.fill(sentence(results), 125, break_on_hyphens=False)
+    return f"{before}{BEGIN}\n\n{markdown(results)}\n\n{paragraph}\n\n{END}{after}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Renew the results from a summary, and the README's table and picture from them."""
     parser = argparse.ArgumentParser(prog="python tools/headline.py", description=main.__doc__)
-    parser.add_argument("--summary", type=Path, default=SUMMARY, help="of the default experiment")
+    parser.add_argument("--summary", type=Path, default=SUMMARY, help="summary of the default experiment")
     parser.add_argument("--into", type=Path, default=Path(), help="folder of the repository")
     given = parser.parse_args(arguments)
     if not given.summary.exists():
