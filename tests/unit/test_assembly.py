@@ -348,7 +348,7 @@ def test_cells_by_name_keep_their_order(tmp_path):
         ({"columns": {"user": "u", "time": "t", "cell": "c"}}, "cells: must name"),
         (
             {"columns": {"user": "u", "time": "t", "cell": "c"}, "cells": ["a", "a"]},
-            "each there once",
+            r"cells=\['a', 'a'\]: must be different",
         ),
     ],
 )

@@ -25,11 +25,11 @@ class Pruned:
     Attributes
     ----------
     questions
-        One per level 1, 2, …
+        Questions, one per level 1, 2, …
     nodes
-        The node that each group is, question after question.
+        Node of each group, question after question.
     full
-        Whether nothing was pruned; then each node is asked once.
+        True if nothing was pruned; then each node is asked once.
     """
 
     questions: list[Question]
@@ -45,9 +45,9 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
     tree
         The geometry.
     score
-        Per node in level order, ``(size,)``.
+        Score of each node in level order, ``(size,)``.
     threshold
-        The root always splits, the last level never does; -inf keeps the tree full.
+        Score above which a node splits; the root always does, the last level never. -inf keeps the tree full.
     """
     exists = np.zeros(tree.size, dtype=bool)
     exists[0] = True
@@ -70,15 +70,16 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
 def assemble(
     tree: BinaryTree, pruned: Pruned, answers: Sequence[Answer], noise: NoiseKind = "paper"
 ) -> tuple[FloatArray, FloatArray]:
-    """The tree that the answers make.
+    """Assemble a tree from the answers.
 
     A leaf that was asked at several levels gets the inverse-variance mean of its answers; nodes below a
     leaf share its value in proportion to their real cells.
 
     Returns
     -------
-    values, variances
-        Per node in level order, ``(size,)``; the root is 1 and padding 0, both without noise.
+    values, variances : FloatArray
+        Values and noise variances of the nodes in level order, ``(size,)``; the root is 1 and padding 0, both
+        without noise.
     """
     nodes = pruned.nodes
     estimates = np.concatenate([answer.estimates for answer in answers])
@@ -98,12 +99,13 @@ def assemble(
         return values, variances
     weight = 1.0 / spread
     precision = np.bincount(nodes, weights=weight, minlength=tree.size)
-    held = precision > 0
-    values[held] = np.bincount(nodes, weights=estimates * weight, minlength=tree.size)[held] / precision[held]
-    variances[held] = 1.0 / precision[held]
+    known = precision > 0
+    sums = np.bincount(nodes, weights=estimates * weight, minlength=tree.size)
+    values[known] = sums[known] / precision[known]
+    variances[known] = 1.0 / precision[known]
     for level in range(1, tree.levels):
         below = tree.level(level)
-        coarse = ~held[below]
+        coarse = ~known[below]
         parent = np.arange(tree.size)[below][coarse] - 1 >> 1
         share = tree.cells[below][coarse] / np.maximum(tree.cells[parent], 1)
         values[below][coarse] = values[parent] * share
