@@ -10,7 +10,7 @@ from mtsp_ldp.foundation.tree import BinaryTree
 
 
 def project_on_simplex(frequencies: FloatArray, *, at_most: bool = False) -> FloatArray:
-    """The nearest probability vectors in the Euclidean sense.
+    """Project vectors on the nearest probability vectors in the Euclidean sense.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def project_on_simplex(frequencies: FloatArray, *, at_most: bool = False) -> Flo
 
 
 def make_consistent(tree: BinaryTree, values: FloatArray, variances: FloatArray) -> FloatArray:
-    """Weighted least squares under the constraints that children sum to their parent, and the root is 1.
+    """Fit node values by weighted least squares; children sum to their parent, and the root is 1.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def make_consistent(tree: BinaryTree, values: FloatArray, variances: FloatArray)
 
     Returns
     -------
-    Consistent node values, ``(V, size)``.
+    FloatArray
+        Consistent node values, ``(V, size)``.
 
     Notes
     -----
@@ -75,7 +76,7 @@ def make_consistent(tree: BinaryTree, values: FloatArray, variances: FloatArray)
 
 
 def refine(tree: BinaryTree, values: FloatArray, variances: FloatArray) -> FloatArray:
-    """Trees of probability vectors: consistency, then the leaves projected on the simplex and summed up.
+    """Make trees of probability vectors: consistency, then the leaves projected on the simplex and summed up.
 
     Parameters and shapes as in `make_consistent`.
     """
@@ -90,7 +91,7 @@ def refine(tree: BinaryTree, values: FloatArray, variances: FloatArray) -> Float
 
 
 def _share(part: FloatArray, whole: FloatArray, cells: np.ndarray | None = None) -> FloatArray:
-    """Part / whole; where the whole is 0 (no noise), one half, or the left child's share of cells."""
+    """Divide part by whole; where the whole is 0 (no noise), take 1/2, or the left child's share of cells."""
     if cells is None:
         default: FloatArray | float = 0.5
     else:
