@@ -27,11 +27,13 @@ TITLES = {
 
 
 def main() -> None:
-    """Measure."""
+    """Measure the parts that are asked for, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help=", ".join(PARTS))
-    parser.add_argument("--toy", action="store_true", help="tiny sizes: does it run at all")
-    parser.add_argument("--experiments", nargs="+", default=workflow.EXPERIMENTS, help="of workflow")
+    parser.add_argument("--toy", action="store_true", help="tiny sizes: only tells whether it runs")
+    parser.add_argument(
+        "--experiments", nargs="+", default=workflow.EXPERIMENTS, help="experiments of the part workflow"
+    )
     parser.add_argument("--out", type=Path, default=Path("reports/bench"))
     given = parser.parse_args()
     for part in given.parts or PARTS:

@@ -1,4 +1,4 @@
-"""How time grows with users, cells, timestamps, the window, repetitions and active users."""
+"""Growth of time with users, cells, timestamps, the window, repetitions and active users."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -17,7 +17,7 @@ Runs = Mapping[int, Callable[[], object]]
 
 
 def run(*, toy: bool = False) -> list[Finding]:
-    """Slopes of log seconds over log size, and the goals that are no slope."""
+    """Measure slopes of log seconds over log size, and the goals that are not slopes."""
     scale = 10 if toy else 1
     found: list[Finding] = []
     for name in ("lbu", "mtsp_population") if toy else NAMES:
@@ -69,7 +69,7 @@ def _grown(name: str, axis: str, runs: Runs, repeats: int) -> list[Finding]:
 
 
 def _active(scale: int, repeats: int) -> list[Finding]:
-    """Population division over a panel: linear in the users who are active, at most."""
+    """Measure population division over a panel: at most linear in the active users."""
     users, length, rng = 10**6 // scale, 50, np.random.default_rng(1)
     streams = {}
     for active in (users // 80, users // 20, users // 5):

@@ -1,4 +1,4 @@
-"""Large streams, each in a process of its own whose peak memory counts: nothing above 2 GB.
+"""Large streams, each in its own process whose peak memory is measured: nothing above 2 GB.
 
 ``python -m bench.large <file or "exchangeable"> <mechanism>`` is such a process.
 """
@@ -25,7 +25,7 @@ LIMIT = 2000.0
 
 
 def make_panel(path: Path, users: int, length: int, cells: int) -> None:
-    """Write a panel as prepare would, of which a tenth is active at a time, a part at a time."""
+    """Write a panel as prepare would, part by part; a tenth of its users is active at each timestamp."""
     rng = np.random.default_rng(0)
     home = rng.integers(0, cells, users, dtype=np.uint16)
     active: list[int] = []
@@ -47,7 +47,7 @@ def make_panel(path: Path, users: int, length: int, cells: int) -> None:
 
 
 def run(*, toy: bool = False) -> list[Finding]:
-    """Seconds and peak memory of a panel of 10^8 rows, and of 10^7 exchangeable users."""
+    """Measure seconds and peak memory of a panel of 10^8 rows, and of 10^7 exchangeable users."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         panel = Path(folder) / "large.parquet"
@@ -72,7 +72,7 @@ def _process(what: str, arguments: list[str]) -> list[Finding]:
 
 
 def main(source: str, mechanism: str, toy: str = "") -> None:
-    """One process."""
+    """Simulate once; the process is measured from outside."""
     if source == "exchangeable":
         stream = drifting(EXCHANGEABLE, 20 if toy else LENGTH, CELLS)
     else:

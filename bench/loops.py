@@ -1,4 +1,4 @@
-"""Each mechanism's loop against the bare numpy draws that it makes: the same calls, and nothing else."""
+"""Loop of each mechanism against the bare numpy draws that it makes: the same calls, and nothing else."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -52,14 +52,14 @@ def recorded(calls: list[Call]) -> Iterator[None]:
 
 
 def replay(calls: list[Call]) -> None:
-    """The bare draws."""
+    """Draw the same numbers again, and nothing else."""
     rng = np.random.default_rng(0)
     for name, args, kwargs in calls:
         getattr(rng, name)(*args, **kwargs)
 
 
 def variates(calls: list[Call]) -> Counter[str]:
-    """How many numbers of each law were drawn."""
+    """Count the random numbers that were drawn, by distribution."""
     counter: Counter[str] = Counter()
     for name, args, _ in calls:
         if name != "permutation":
@@ -68,7 +68,7 @@ def variates(calls: list[Call]) -> Counter[str]:
 
 
 def run(*, toy: bool = False) -> list[Finding]:
-    """The ratio for every mechanism that reads data; exchangeable users."""
+    """Measure the ratio for every mechanism that reads data, on exchangeable users."""
     stream = drifting(USERS, 20 if toy else LENGTH, CELLS)
     found = []
     for name, entry in mechanisms().items():
@@ -85,10 +85,10 @@ def run(*, toy: bool = False) -> list[Finding]:
             1 if toy else 9,
         )
         ratio = seconds["run"] / seconds["draws"]
-        kind = "tree" if entry.cls.tree else "flat"
+        release = "tree" if entry.cls.tree else "flat"
         drawn = ", ".join(f"{number:,} {law}" for law, number in sorted(variates(calls).items()))
         found += [
             Finding(name, "seconds", seconds["run"], "s"),
-            Finding(f"{name}: {drawn}", "to its bare draws", ratio, "×", GOAL[kind]),
+            Finding(f"{name}: {drawn}", "to its bare draws", ratio, "×", GOAL[release]),
         ]
     return found

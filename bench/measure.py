@@ -1,4 +1,4 @@
-"""What the parts share: findings, repeats that take turns, peaks of memory, facts of the machine."""
+"""Common ground of the parts: findings, interleaved repeats, peaks of memory, facts of the machine."""
 
 import importlib.metadata
 import math
@@ -29,11 +29,11 @@ class Finding:
     Attributes
     ----------
     what, quantity, unit
-        Of what, which number, in which unit.
+        Subject of the measurement, name of the number, and its unit.
     goal
-        What it should be at most, or at least; None where there is no goal.
+        Bound that the number should keep: at most, or at least; None without a goal.
     at_least
-        Whether more is better.
+        True if more is better.
     """
 
     what: str
@@ -45,7 +45,7 @@ class Finding:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None without one."""
+        """True if the goal is met; None without a goal."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.at_least else self.value <= self.goal
@@ -56,16 +56,16 @@ def in_turns(
     repeats: int,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[Name, float]:
-    """Median seconds of each run; they take turns, so that a slow minute is everybody's.
+    """Take the median seconds of each run; repeats are interleaved, so that a slow minute slows all.
 
     Parameters
     ----------
     runs
-        By name or size.
+        Runs by name or size.
     repeats
-        Of each.
+        Repeats of each run.
     clock
-        Seconds of this process on a processor, by default: what others do on the machine is not counted.
+        Clock to read; by default the processor time of this process, which other work does not change.
     """
     seconds: dict[Name, list[float]] = {name: [] for name in runs}
     for _ in range(repeats):
@@ -77,7 +77,7 @@ def in_turns(
 
 
 def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
-    """Of log seconds over log size, by least squares."""
+    """Fit the slope of log seconds over log size, by least squares."""
     x, y = ([math.log(value) for value in values] for values in (sizes, seconds))
     mean_x, mean_y = statistics.fmean(x), statistics.fmean(y)
     above = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
@@ -91,11 +91,11 @@ class Watched:
     Attributes
     ----------
     seconds, processor
-        Of wall time; on processors, all its processes together.
+        Seconds of wall time, and of processor time of all its processes together.
     own_peak, others_peak
-        Largest resident memory in MB of the command's own process, and of any that it started.
+        Largest resident memory, in MB, of the command's process, and of any process that it started.
     output
-        What it printed.
+        Text that it printed.
     """
 
     seconds: float
@@ -106,14 +106,14 @@ class Watched:
 
 
 def watched(command: Sequence[str], folder: Path | None = None, interval: float = 0.05) -> Watched:
-    """Run a command and follow the memory of its processes (the kernel's own high-water marks; Linux).
+    """Run a command and follow the memory of its processes (the kernel's high-water marks; Linux).
 
     Parameters
     ----------
     command, folder
-        What to run, and where.
+        Command to run, and its working folder.
     interval
-        Seconds between two looks.
+        Seconds between two readings.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def _follow(pid: int, peaks: dict[int, float], done: threading.Event, interval: 
 
 
 def machine() -> dict[str, str]:
-    """What the numbers depend on, and how busy the machine was."""
+    """Describe the machine, its load and the versions of the packages that results depend on."""
     models = re.findall(r"model name\s*:\s*(.+)", _text("/proc/cpuinfo"))
     facts = {
         "processor": models[0] if models else platform.machine(),
@@ -183,5 +183,5 @@ def _text(path: str) -> str:
 
 
 def python(*arguments: str) -> list[str]:
-    """The command that runs this Python."""
+    """Build a command that runs this Python."""
     return [sys.executable, *arguments]

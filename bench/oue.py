@@ -15,11 +15,11 @@ CHECK_USERS, CHECKS = 1000, 200
 MANY = 200
 BATCH = 10_000  # reports that are kept at once
 Realisation = Callable[[IntArray, np.random.Generator], FloatArray]
-"""From the users' cells to estimated frequencies, raw, ``(d,)``."""
+"""Function from the users' cells to estimated frequencies, raw, ``(d,)``."""
 
 
 def per_user(cells: IntArray, rng: np.random.Generator) -> FloatArray:
-    """One perturbed report per user, added up."""
+    """Estimate from one perturbed report per user."""
     oracle, ones = OUE(EPSILON), np.zeros(CELLS, dtype=np.int64)
     for start in range(0, cells.size, BATCH):
         reports = oracle.perturb(cells[start : start + BATCH], CELLS, rng)
@@ -28,16 +28,16 @@ def per_user(cells: IntArray, rng: np.random.Generator) -> FloatArray:
 
 
 def aggregate(counts: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Two binomials a cell; the counts are what a simulation has."""
+    """Estimate from two binomial draws a cell; the counts are what a simulation has."""
     oracle = OUE(EPSILON)
     return oracle.estimate(oracle.sample(counts, rng), counts.sum())
 
 
 def pure_ldp() -> Realisation:
-    """The package pure-ldp: ``UEClient`` and ``UEServer``."""
+    """Set up the package pure-ldp: ``UEClient`` and ``UEServer``."""
     from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
-    client, server = (kind(EPSILON, CELLS, use_oue=True, index_mapper=int) for kind in (UEClient, UEServer))
+    client, server = (cls(EPSILON, CELLS, use_oue=True, index_mapper=int) for cls in (UEClient, UEServer))
 
     def run(cells: IntArray, rng: np.random.Generator) -> FloatArray:
         server.reset()
@@ -49,7 +49,7 @@ def pure_ldp() -> Realisation:
 
 
 def multi_freq() -> Realisation:
-    """The package multi-freq-ldpy: ``UE_Client``; its estimate is clipped, so ours is made of its reports."""
+    """Set up ``UE_Client`` of multi-freq-ldpy; its estimate is clipped, so ours is made of its reports."""
     from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Client
 
     UE_Client(0, CELLS, EPSILON)  # compiles
@@ -64,7 +64,7 @@ def multi_freq() -> Realisation:
 
 
 def peers() -> dict[str, Realisation]:
-    """Those that are installed, by name."""
+    """Collect the peers that are installed, by name."""
     found = {}
     for name, make in (("pure-ldp", pure_ldp), ("multi-freq-ldpy", multi_freq)):
         try:
@@ -75,13 +75,13 @@ def peers() -> dict[str, Realisation]:
 
 
 def users(n: int) -> IntArray:
-    """Cells of n users, of Zipf popularity."""
+    """Draw the cells of n users, of Zipf popularity."""
     popularity = 1.0 / np.arange(1, CELLS + 1)
     return np.random.default_rng(n).choice(CELLS, n, p=popularity / popularity.sum())
 
 
 def run(*, toy: bool = False) -> list[Finding]:
-    """Users a second of each, our ratio to the faster peer, and whether all have one law."""
+    """Measure users a second, our ratio to the faster peer, and whether all have one distribution."""
     others = peers()
     sizes = (200,) if toy else SIZES
     found = [finding for n in sizes for finding in _speed(n, others, 1 if toy or n > 10**5 else 3)]
@@ -116,7 +116,7 @@ def _speed(n: int, others: dict[str, Realisation], repeats: int) -> list[Finding
 
 
 def _law(realisations: dict[str, Realisation], checks: int) -> list[Finding]:
-    """Means in standard errors, and variances to the exact one, over all cells."""
+    """Compare means in standard errors, and variances to the exact one, over all cells."""
     cells, rng = users(CHECK_USERS), np.random.default_rng(1)
     counts = np.bincount(cells, minlength=CELLS)
     exact = OUE(EPSILON).variance(cells.size) + counts / cells.size**2

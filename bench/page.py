@@ -52,7 +52,7 @@ def write_page(folder: Path, parts: Sequence[str]) -> Path:
 
 
 def number(value: float) -> str:
-    """Three significant digits, thousands apart."""
+    """Write three significant digits, with a comma between thousands."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""prepare on as many rows as YJMob100K has. They are made: the published ones need a network."""
+"""prepare on as many rows as YJMob100K has. The rows are synthetic: the published ones need a network."""
 
 import gzip
 import tempfile
@@ -16,7 +16,7 @@ LIMIT = 4000.0
 
 
 def make_raw(path: Path, rows: int) -> int:
-    """A gzipped csv ``uid,d,t,x,y``, person by person as published; how many rows it has."""
+    """Write a gzipped csv ``uid,d,t,x,y``, person by person as published; return its number of rows."""
     rng = np.random.default_rng(0)
     slots, people = DAYS * SLOTS, max(rows * PEOPLE // ROWS, 1)
     chance, written = rows / (people * slots), 0
@@ -34,7 +34,7 @@ def make_raw(path: Path, rows: int) -> int:
 
 
 def run(*, toy: bool = False) -> list[Finding]:
-    """Seconds and peak memory of ``prepare dataset=yjmob100k``."""
+    """Measure seconds and peak memory of ``prepare dataset=yjmob100k``."""
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / "raw" / "yjmob100k"
         raw.mkdir(parents=True)

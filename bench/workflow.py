@@ -1,4 +1,4 @@
-"""What Snakemake and the start of processes cost, against the same work in one process."""
+"""Cost of Snakemake and of starting processes, against the same work in one process."""
 
 import re
 import tempfile
@@ -24,7 +24,7 @@ PAPER_MINUTES = 15.0
 
 
 def run(*, toy: bool = False, experiments: Sequence[str] = EXPERIMENTS) -> list[Finding]:
-    """Overhead, memory and time of whole experiments, each with an empty folder to begin with."""
+    """Measure overhead, memory and time of whole experiments, each starting with an empty folder."""
     found = _start(2 if toy else 7)
     for name in experiments:
         # what one job a cell costs is seen on the small ones; of paper it would be 1,300 jobs more
@@ -78,13 +78,13 @@ def _experiment(name: str, config: list[str]) -> list[Finding]:
 
 
 def _jobs(seen: Watched) -> int:
-    """How many jobs Snakemake said it would run."""
+    """Read the number of jobs that Snakemake said it would run."""
     totals = re.findall(r"^total\s+(\d+)$", seen.output, re.M)
     return int(totals[0])
 
 
 def _in_one_process(experiment: Experiment, data: Path) -> tuple[float, float]:
-    """All cells and the summary without Snakemake or other processes: wall, processor seconds."""
+    """Run all cells and the summary without other processes; return wall and processor seconds."""
     start, spent = time.perf_counter(), time.process_time()
     plan = Plan(experiment, Permission(), Layout(str(data)))
     files = Layout(str(data / "again")).experiment(experiment.name)

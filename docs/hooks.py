@@ -92,7 +92,7 @@ def _links(markdown: str) -> list[re.Match[str]]:
 
 
 def _resolve(target: str, page: str) -> str | None:
-    """The file of the repository that a relative link of a page means; None for other links."""
+    """Find the file of the repository that a relative link of a page points to; None for other links."""
     path = target.partition("#")[0]
     if not path or "://" in path or path.startswith(("/", "mailto:")):
         return None
@@ -116,7 +116,7 @@ def _is_plain(target: str) -> bool:
 
 
 def _module(path: str) -> str:
-    """The module of a source file."""
+    """Name the module of a source file."""
     return path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

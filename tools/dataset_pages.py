@@ -31,14 +31,14 @@ passed.
 
 
 def entries() -> Iterator[str]:
-    """A section for every data set with a source."""
+    """Write a section for every data set with a source."""
     for name in dataset_names():
         config = dataset_config(name)
         source = config.get("source")
         if source is None:
             continue
-        kind = formats()[config["format"]]
-        lines = [f"## {name}: {config['title']}", "", _first(kind), ""]
+        cls = formats()[config["format"]]
+        lines = [f"## {name}: {config['title']}", "", _first(cls), ""]
         if config.get("raw"):
             lines += [f"Made of the raw files of `{config['raw']}`.", ""]
         lines += [f"- <{source['page']}>", f"- licence: {source['licence']}"]
@@ -49,31 +49,31 @@ def entries() -> Iterator[str]:
         yield "\n".join(lines) + "\n"
 
 
-def _first(kind: type) -> str:
-    module = inspect.getmodule(kind)
+def _first(cls: type) -> str:
+    module = inspect.getmodule(cls)
     assert module is not None
-    told = (inspect.getdoc(module) or "").splitlines()[:1] + (inspect.getdoc(kind) or "").split("\n\n")[:1]
-    return " ".join(" ".join(told).replace("``", "`").split())
+    texts = (inspect.getdoc(module) or "").splitlines()[:1] + (inspect.getdoc(cls) or "").split("\n\n")[:1]
+    return " ".join(" ".join(texts).replace("``", "`").split())
 
 
 def _file(file: dict[str, Any]) -> str:
-    told = [f"`{file['name']}`"]
+    parts = [f"`{file['name']}`"]
     if file.get("bytes"):
-        told.append(f"{file['bytes']:,} bytes")
-    told.append(f"`{file['hash']}`" if file.get("hash") else "no published hash")
-    told += [f"<{url}>" for url in file.get("urls", [])]
-    return ", ".join(told)
+        parts.append(f"{file['bytes']:,} bytes")
+    parts.append(f"`{file['hash']}`" if file.get("hash") else "no published hash")
+    parts += [f"<{url}>" for url in file.get("urls", [])]
+    return ", ".join(parts)
 
 
 def _stream(config: dict[str, Any]) -> str:
-    told = [f"slots of {config['slot_minutes']} minutes"]
+    parts = [f"slots of {config['slot_minutes']} minutes"]
     if config.get("box"):
         side = config.get("grid", 16)
-        told.append(f"{side} × {side} squares of {config['box']} (west, south, east, north)")
+        parts.append(f"{side} × {side} squares of {config['box']} (west, south, east, north)")
     for key in ("origin", "length", "time_zone", "hold", "within_slot", "minimum_reports"):
         if config.get(key) is not None:
-            told.append(f"{key} {config[key]}")
-    return ", ".join(told)
+            parts.append(f"{key} {config[key]}")
+    return ", ".join(parts)
 
 
 if __name__ == "__main__":

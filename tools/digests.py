@@ -1,8 +1,8 @@
-"""Digests of what `smoke` computes, for tests/workflow/smoke.numpy-*.sha256; `make digests` writes them.
+"""Digests of the results of `smoke`, for tests/workflow/smoke.numpy-*.sha256; `make digests` writes them.
 
-Of a parquet file the contents count and not the bytes, which name the versions that wrote them: column
-names, types and values, bit by bit. Summaries, tables, figures and the page are left out: they are made of
-these, and may change in a last digit with scipy, or in their drawing with matplotlib and freetype.
+A digest of a parquet file is of its contents (column names, types and values, bit by bit) and not of its
+bytes, which name the versions that wrote them. Summaries, tables, figures and the page are left out: they are
+made of these, and may change in a last digit with scipy, or in their drawing with matplotlib and freetype.
 
 numpy may change its random streams from one minor version to the next (2.5 draws other binomials than 2.4),
 so each has its own file. Python's version changes nothing.

@@ -40,8 +40,9 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    MSE of frequencies as released (raw) at w = 20: ``dataset, mechanism, epsilon`` (null for a floor),
-    ``window, mean, low, high`` (95 % interval over repetitions; null for a floor) and ``repetitions``.
+    DataFrame
+        MSE of frequencies as released (raw) at w = 20: ``dataset, mechanism, epsilon`` (null for a floor),
+        ``window, mean, low, high`` (95 % interval over repetitions; null for a floor) and ``repetitions``.
     """
     return (
         summary.filter(
@@ -69,20 +70,20 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """The committed results."""
+    """Read the committed results."""
     numbers = dict.fromkeys(("epsilon", "mean", "low", "high"), pl.Float64)
     return pl.read_csv(path, schema_overrides=numbers)
 
 
 def at(results: pl.DataFrame, dataset: str) -> dict[str, dict[str, Any]]:
-    """The rows of each mechanism at ε = 1, and of each floor, on a stream."""
+    """Pick the rows of each mechanism at ε = 1, and of each floor, on a stream."""
     here = (pl.col("epsilon") == EPSILON) | pl.col("epsilon").is_null()
     rows = results.filter(pl.col("dataset") == dataset, here).to_dicts()
     return {row["mechanism"]: row for row in rows}
 
 
 def markdown(results: pl.DataFrame) -> str:
-    """The table: errors divided by the better floor's, sorted by those on the first stream; floors last."""
+    """Write the table: errors divided by the better floor's, by those on the first stream; floors last."""
     streams = {name: at(results, name) for name in results["dataset"].unique(maintain_order=True)}
     lines = [["mechanism", *(f"`{name}`" for name in streams)], ["---"] * (1 + len(streams))]
     first = next(iter(streams.values()))
@@ -107,17 +108,17 @@ def _two_digits(value: float) -> str:
 
 
 def _nothing(rows: dict[str, dict[str, Any]]) -> float:
-    """The error of the better floor."""
+    """Find the error of the better floor."""
     return min(float(rows[floor]["mean"]) for floor in floors())
 
 
 def _best(rows: dict[str, dict[str, Any]]) -> str:
-    """The mechanism with the lowest error."""
+    """Find the mechanism with the lowest error."""
     return min((name for name in rows if name not in floors()), key=lambda name: rows[name]["mean"])
 
 
 def sentence(results: pl.DataFrame) -> str:
-    """The sentences below the table: the result, and how to read it."""
+    """Write the sentences below the table: the result, and how to read it."""
     sentences, floor_errors = [], []
     for name in results["dataset"].unique(maintain_order=True):
         rows = at(results, name)
@@ -139,7 +140,7 @@ def sentence(results: pl.DataFrame) -> str:
 
 
 def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
-    """MSE against ε of every mechanism with its interval, the floors across, a label at each line's end."""
+    """Draw MSE against ε of every mechanism with its interval, and the floors; label each line at its end."""
     part = results.filter(pl.col("dataset") == dataset)
     curves = part.filter(pl.col("epsilon").is_not_null()).sort("epsilon")
     levels = {row["mechanism"]: row["mean"] for row in part.filter(pl.col("epsilon").is_null()).to_dicts()}
@@ -173,7 +174,7 @@ def picture(results: pl.DataFrame, dataset: str = STREAM) -> Figure:
 
 
 def _draw_curves(axes: Axes, curves: pl.DataFrame, names: list[str]) -> None:
-    """A line with its band for each mechanism."""
+    """Draw a line with its band for each mechanism."""
     sns.lineplot(
         data=curves.to_dict(as_series=False),
         x="epsilon",
@@ -197,7 +198,7 @@ def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
     names = sorted(ends, key=lambda name: ends[name])
     low, high = np.log10(axes.get_ylim())
     wanted = (np.log10([ends[name] for name in names]) - low) / (high - low)
-    places = _apart(wanted, 0.052)
+    places = _spread(wanted, 0.052)
     for name, start, place in zip(names, wanted, places, strict=True):
         end = (
             1.0
@@ -223,7 +224,7 @@ def _label(axes: Axes, ends: dict[str, float], x: float) -> None:
         )
 
 
-def _apart(wanted: np.ndarray, gap: float) -> np.ndarray:
+def _spread(wanted: np.ndarray, gap: float) -> np.ndarray:
     """Places in order, at least a gap apart, with the least squared distance to the wanted ones."""
     # with the gaps taken out this is a monotone regression: pool neighbours that are out of order
     pools: list[list[float]] = []
@@ -236,7 +237,7 @@ def _apart(wanted: np.ndarray, gap: float) -> np.ndarray:
 
 
 def draw(results: pl.DataFrame, path: Path) -> None:
-    """Write the picture as SVG, the same bytes twice."""
+    """Write the picture as SVG, reproducible to the byte."""
     with plt.style.context(STYLE):
         figure = picture(results)
         with atomic_write(path) as partial:
@@ -257,7 +258,7 @@ def inserted(text: str, results: pl.DataFrame) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the results from a summary, and the README's table and picture from them."""
     parser = argparse.ArgumentParser(prog="python tools/headline.py", description=main.__doc__)
-    parser.add_argument("--summary", type=Path, default=SUMMARY, help="of the default experiment")
+    parser.add_argument("--summary", type=Path, default=SUMMARY, help="summary of the default experiment")
     parser.add_argument("--into", type=Path, default=Path(), help="folder of the repository")
     given = parser.parse_args(arguments)
     if not given.summary.exists():

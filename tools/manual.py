@@ -35,7 +35,7 @@ _PLAIN = {"integer": "integer", "number": "number", "string": "text", "boolean":
 
 
 def descriptions(cls: type) -> dict[str, str]:
-    """Read what the docstrings of a class and its bases say of each attribute or parameter."""
+    """Read the descriptions of attributes and parameters in the docstrings of a class and its bases."""
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         text = base.__dict__.get("__doc__")
@@ -44,8 +44,8 @@ def descriptions(cls: type) -> dict[str, str]:
         for section in griffe.Docstring(inspect.cleandoc(text)).parse("numpy", warnings=False):
             if section.kind.value in ("attributes", "parameters"):
                 for item in section.value:
-                    told = " ".join(item.description.replace("``", "`").split())
-                    found |= dict.fromkeys(str(item.name).split(", "), told)
+                    meaning = " ".join(item.description.replace("``", "`").split())
+                    found |= dict.fromkeys(str(item.name).split(", "), meaning)
     return found
 
 
@@ -59,17 +59,17 @@ def allowed(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
         return f"`{schema['const']}`"
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
-    kind = schema.get("type")
-    if kind == "null":
+    json_type = schema.get("type")
+    if json_type == "null":
         return "`null`"
-    if kind == "array":
+    if json_type == "array":
         return f"list of {allowed(schema.get('items', {}), definitions) or 'values'}"
-    if kind == "object" and "properties" in schema:
+    if json_type == "object" and "properties" in schema:
         return " ".join(f"`{key}`" for key in schema["properties"])
-    if kind == "object":
+    if json_type == "object":
         return "names and values"
     low, high = schema.get("minimum"), schema.get("maximum")
-    word = _PLAIN.get(str(kind), "")
+    word = _PLAIN.get(str(json_type), "")
     if low is not None and high is not None:
         return f"{word} {low:g} to {high:g}"
     if low is not None:
@@ -80,7 +80,7 @@ def allowed(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def rows(model: type[BaseModel], texts: Mapping[str, str], keys: Iterable[str]) -> list[list[str]]:
-    """Key, allowed values with the default, and meaning of fields of a model."""
+    """Write key, allowed values with the default, and meaning of fields of a model."""
     schema = model.model_json_schema()
     found = []
     for key in keys:
@@ -103,23 +103,23 @@ def table(head: list[str], lines: Iterable[list[str]]) -> str:
 
 
 def experiment_table() -> str:
-    """Keys of an experiment."""
+    """Tabulate the keys of an experiment."""
     lines = rows(Experiment, descriptions(Experiment), Experiment.model_fields)
     return table(["key", "allowed", "meaning"], lines)
 
 
 def common_table() -> str:
-    """Keys of every data set."""
+    """Tabulate the keys of every data set."""
     lines = rows(Dataset, descriptions(Dataset), Dataset.model_fields)
     lines += [
-        ["`format`", "one of the formats below", "Which class reads it."],
-        ["`defaults`", "list of data sets", "Whose keys this one takes, before its own."],
+        ["`format`", "one of the formats below", "Format of the raw files: the class that reads them."],
+        ["`defaults`", "list of data sets", "Data sets whose keys this one takes, before its own."],
     ]
     return table(["key", "allowed", "meaning"], lines)
 
 
 def formats_table() -> str:
-    """Keys of each format beside the common ones."""
+    """Tabulate the keys of each format beside the common ones."""
     by_class: dict[type[Dataset], list[str]] = {}
     for name, cls in formats().items():
         by_class.setdefault(cls, []).append(f"`{name}`")
@@ -132,22 +132,22 @@ def formats_table() -> str:
 
 
 def traces_table() -> str:
-    """Keys of every format of traces."""
+    """Tabulate the keys of every format of traces."""
     own = [key for key in Traces.model_fields if key not in Dataset.model_fields]
     return table(["key", "allowed", "meaning"], rows(Traces, descriptions(Traces), own))
 
 
 def source_table() -> str:
-    """Keys of ``source``."""
+    """Tabulate the keys of ``source``."""
     lines = rows(Source, descriptions(Source), [key for key in Source.model_fields if key != "files"])
     files = rows(PublishedFile, descriptions(PublishedFile), PublishedFile.model_fields)
-    lines += [["`files`", "list of the next four", "The published files."]]
+    lines += [["`files`", "list of the next four", "Published files."]]
     lines += [[f"`files.{key.strip('`')}`", values, text] for key, values, text in files]
     return table(["key of `source`", "allowed", "meaning"], lines)
 
 
 def options_table() -> str:
-    """Options of each mechanism, then those of all that read data."""
+    """Tabulate the options of each mechanism, then those of all that read data."""
     by_class: dict[type, list[str]] = {}
     for name, known in mechanisms().items():
         by_class.setdefault(known.cls, []).append(name)

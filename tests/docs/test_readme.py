@@ -84,7 +84,7 @@ def test_a_summary_that_is_not_there_is_told_in_one_line(tmp_path):
 
 def test_labels_keep_apart_and_in_order_and_stay_where_there_is_room():
     wanted = np.array([0.1, 0.11, 0.12, 0.5, 0.9])
-    places = headline._apart(wanted, 0.05)
+    places = headline._spread(wanted, 0.05)
     assert (np.diff(places) >= 0.05 - 1e-12).all()
     assert places[3:] == pytest.approx(wanted[3:])
     assert places[:3].mean() == pytest.approx(wanted[:3].mean())

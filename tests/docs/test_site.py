@@ -146,7 +146,6 @@ def small(tmp_path):
     for name in (
         "mkdocs.yml",
         "docs/hooks.py",
-        "docs/prose.py",
         "docs/assets/site.css",
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

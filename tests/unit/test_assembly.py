@@ -316,7 +316,7 @@ def test_a_file_of_ones_own(tmp_path, kind):
     [
         ("a.parquet", b""),
         ("a.csv.gz", b"phone,when"),
-        ("a.csv.gz", gzip.compress(b"phone,when,lon,lat\n" * 99)[:-9]),
+        ("a.csv.gz", gzip.compress(b"phone,when,lon,lat\n" * 99, mtime=0)[:-9]),
         ("a.csv.zip", b"phone,when"),
     ],
 )
@@ -380,7 +380,7 @@ def test_cells_by_name_keep_their_order(tmp_path):
         ({"columns": {"user": "u", "time": "t", "cell": "c"}}, "cells: must name"),
         (
             {"columns": {"user": "u", "time": "t", "cell": "c"}, "cells": ["a", "a"]},
-            "each there once",
+            r"cells=\['a', 'a'\]: must be different",
         ),
     ],
 )

@@ -327,5 +327,5 @@ def _release(stream):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="x: kind='sometimes': one of better"):
+    with pytest.raises(ValueError, match="x: kind='sometimes': must be one of better"):
         verdict({"kind": "sometimes"}, many(["a", "b"]))

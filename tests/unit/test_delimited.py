@@ -66,7 +66,7 @@ def test_a_header_names_the_columns():
     assert read("\ufeffb,a\n1,2\n".encode(), columns=None) == [("1", "2")]
     with pytest.raises(ValueError, match=r"x\.csv: column 'c' is missing; there are 'b', 'a'"):
         list(delimited(io.BytesIO(b"b,a\n1,2\n"), None, name="x.csv", wanted=["c"]))
-    with pytest.raises(ValueError, match=r"x\.csv: column 'a' stands twice; there are 'a', 'b', 'a'"):
+    with pytest.raises(ValueError, match=r"x\.csv: column 'a' is there twice; there are 'a', 'b', 'a'"):
         list(delimited(io.BytesIO(b"a,b,a\n1,2,3\n"), None, name="x.csv", wanted=["a"]))
     # what nobody asks for may be called anything
     (frame,) = delimited(io.BytesIO(b"note,a,note\n1,2,3\n"), None, name="x.csv", wanted=["a"])

@@ -32,14 +32,14 @@ class PerUser(Panel):
         for question, oracle, group in zip(
             questions, oracles, np.split(who, np.cumsum(sizes)[:-1]), strict=True
         ):
-            held = question.labels[self._cell[self._owner[group]]]
-            ones = oracle.perturb(held, question.groups, self._noise).sum(axis=0)
+            labels = question.labels[self._cell[self._owner[group]]]
+            ones = oracle.perturb(labels, question.groups, self._noise).sum(axis=0)
             answers.append(answer_from(oracle, ones, group.size, self.active(t)))
         return answers
 
 
 def small_stream() -> Stream:
-    """Forty users who come and go among four cells, six timestamps."""
+    """Make a stream of forty users who come and go among four cells, over six timestamps."""
     rng = generators("equality").coins
     there = rng.random((LENGTH, USERS)) < 0.8
     t, user = np.nonzero(there)
@@ -67,14 +67,18 @@ def releases(population_class: type[Panel], name: str, seeds: int) -> FloatArray
 
 
 def compare(name: str, seeds: int = SEEDS) -> tuple[float, float, float]:
-    """Both realisations of one mechanism.
+    """Compare both realisations of one mechanism.
 
     Returns
     -------
-    The largest difference of means in standard errors, the variance ratio that is farthest from 1, and the
-    smallest p-value of the two-sample Kolmogorov-Smirnov tests, times the number of tests.
+    gap : float
+        The largest difference of means, in standard errors.
+    ratio : float
+        The variance ratio that is farthest from 1.
+    p : float
+        The smallest p-value of the two-sample Kolmogorov-Smirnov tests, times the number of tests.
     """
-    ours, theirs = (releases(kind, name, seeds).reshape(seeds, -1) for kind in (Panel, PerUser))
+    ours, theirs = (releases(cls, name, seeds).reshape(seeds, -1) for cls in (Panel, PerUser))
     moving = (ours.std(axis=0) > 0) | (theirs.std(axis=0) > 0)
     ours, theirs = ours[:, moving], theirs[:, moving]
     error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / seeds)
@@ -86,11 +90,13 @@ def compare(name: str, seeds: int = SEEDS) -> tuple[float, float, float]:
 
 
 def equality_table() -> pl.DataFrame:
-    """Every mechanism that reads data; equal where no p-value is below the family's error.
+    """Compare every mechanism that reads data; equal where no p-value is below the family's error.
 
     Returns
     -------
-    mechanism, mean_gap (standard errors), variance_ratio, p (corrected within the mechanism), equal.
+    DataFrame
+        Columns mechanism, mean_gap (standard errors), variance_ratio, p (corrected within the mechanism),
+        equal.
     """
     names = [name for name, entry in mechanisms().items() if entry.cls.reads_data]
     rows = [(name, *compare(name)) for name in names]

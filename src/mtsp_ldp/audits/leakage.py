@@ -1,4 +1,4 @@
-"""Audits: what the reports themselves give away, measured and, for whole small mechanisms, computed.
+"""Audits: privacy loss of the reports themselves, measured and, for whole small mechanisms, computed.
 
 Empirical: a lower confidence bound on epsilon from an event that tells two cells apart (Clopper and
 Pearson 1934). Exact: every transcript of one target user in a small mechanism, data-dependent shares
@@ -27,14 +27,14 @@ CONFIDENCE = 0.99
 
 
 def lower_bound(hits: int, other: int, trials: int, confidence: float) -> float:
-    """A lower bound on epsilon from how often an event happened under two inputs.
+    """Bound epsilon from below by how often an event happened under two inputs.
 
     Parameters
     ----------
     hits, other
-        Of ``trials`` each; the event is meant to be likelier under the first.
+        Number of times, of ``trials`` each; the event is meant to be likelier under the first input.
     confidence
-        Of the bound; both Clopper-Pearson limits share the error.
+        Confidence level of the bound; both Clopper-Pearson limits share the error.
     """
     error = (1 - confidence) / 2
     low = stats.beta.ppf(error, hits, trials - hits + 1) if hits else 0.0
@@ -48,19 +48,20 @@ def audit_oue(epsilon: float, d: int, confidence: float, claimed: float | None =
     Parameters
     ----------
     epsilon
-        With which the reports are made.
+        Budget with which the reports are made.
     claimed
         Names the audit in the keys of seeds; epsilon by default.
 
     Returns
     -------
-    The bound, from the event on the bits of the two groups that a first half of the trials favours.
+    float
+        The bound, from the event on the bits of the two groups that a first half of the trials favours.
     """
     oracle = OUE(epsilon)
     noise = generators("audit", d, float(claimed or epsilon)).noise
     # only the two bits that differ in law carry information
     train, test = (
-        [np.bincount(oracle.perturb(held, d, noise)[:, :2] @ [2, 1], minlength=4) for held in groups]
+        [np.bincount(oracle.perturb(cells, d, noise)[:, :2] @ [2, 1], minlength=4) for cells in groups]
         for groups in [[np.full(TRIALS // 2, group) for group in (0, 1)]] * 2
     )
     event = int(((train[0] + 1) / (train[1] + 1)).argmax())
@@ -68,27 +69,35 @@ def audit_oue(epsilon: float, d: int, confidence: float, claimed: float | None =
 
 
 Ask = Callable[[Sequence[int]], tuple[int, float] | None]
-"""From the target's reports so far (two bits each): when and with which epsilon she is asked next."""
+"""Function from the target's reports so far (two bits each) to t and epsilon of her next request, or None."""
 
 
 def exact_loss(ask: Ask, steps: int, window: int) -> float:
-    """The largest log-ratio of transcript probabilities over w-neighbouring streams of one user, d = 2.
+    """Compute the largest log-ratio of transcript probabilities over w-neighbouring streams, one user, d = 2.
+
+    Two streams are w-neighbouring (the neighbouring relation of the guarantee) if they differ in the cells of
+    one user within some window of w timestamps; a mechanism that keeps its guarantee loses at most epsilon.
 
     Parameters
     ----------
     ask
-        Whom the server asks next, given what it heard: what she is asked may depend on her own reports.
+        Next request of the server, given the reports so far: it may depend on the target's reports.
     steps
-        Timestamps; all transcripts are enumerated.
+        Number of timestamps; all transcripts are enumerated.
     window
-        Streams may differ in cells within this many consecutive timestamps.
+        w: streams may differ in cells within this many consecutive timestamps.
+
+    Returns
+    -------
+    float
+        The privacy loss, in units of epsilon.
     """
     starts = range(max(steps - window, 0) + 1)
     return max(_widest(ask, range(start, start + window), ()) for start in starts)
 
 
 def _widest(ask: Ask, changed: range, heard: tuple[int, ...]) -> float:
-    """The largest log-ratio from here on; streams may differ freely where they may differ at all."""
+    """Compute the largest log-ratio from here on; streams may differ freely at the changed timestamps."""
     asked = ask(heard)
     if asked is None:
         return 0.0
@@ -103,7 +112,7 @@ def _widest(ask: Ask, changed: range, heard: tuple[int, ...]) -> float:
 
 
 class _TargetAsked(Exception):
-    """The target is asked, and what she says to it is not in the script yet: t and epsilon."""
+    """Raised where the target is asked and the script has no report yet; carries t and epsilon."""
 
 
 class _Script:
@@ -114,11 +123,11 @@ class _Script:
     heard
         The target's reports so far.
     rank
-        Of the target.
+        Rank of the target.
     users
-        How many there are; all report whenever their phase comes.
+        Number of users; all report whenever their phase comes.
     seed
-        Of the others' reports.
+        Seed of the others' reports.
     """
 
     d = 2
@@ -133,7 +142,7 @@ class _Script:
         self.spent = Units(0)
 
     def active(self, t: int) -> int:
-        """All of them."""
+        """Count all users: none is ever absent."""
         return self._users
 
     def survey(self, t: int, questions: Sequence[Question], share: Units) -> Answers:
@@ -160,14 +169,14 @@ class _Script:
 def mechanism_asks(
     name: str, *, epsilon: float, window: int, steps: int, others: int, seed: int, drive: int | None = None
 ) -> Ask:
-    """Make the function that says what a mechanism asks of one target among others, d = 2.
+    """Make the function that finds the requests of a mechanism to one target among others, d = 2.
 
     Parameters
     ----------
     others
         Number of other users, whose reports are fixed.
     seed
-        Of the others' reports and of the target's phase.
+        Seed of the others' reports and of the target's phase.
     drive
         The window that the mechanism works with, if not the true one: a fault to be caught.
     """
@@ -200,11 +209,12 @@ EXACT_SEEDS = range(4)
 
 
 def empirical_table() -> pl.DataFrame:
-    """The empirical audit, with one family-wise confidence over its rows.
+    """Run the empirical audit, with one family-wise confidence over its rows.
 
     Returns
     -------
-    what, groups, epsilon, bound, share (bound / epsilon).
+    DataFrame
+        Columns what, groups, epsilon, bound, share (bound / epsilon).
     """
     cases = [(name, d, epsilon) for name, d in (("OUE", 2), ("tree level", 8)) for epsilon in EPSILONS]
     confidence = 1 - (1 - CONFIDENCE) / len(cases)
@@ -214,11 +224,12 @@ def empirical_table() -> pl.DataFrame:
 
 
 def exact_table() -> pl.DataFrame:
-    """The exact audit of every mechanism that reads data, d = 2, epsilon = 1.
+    """Run the exact audit of every mechanism that reads data, d = 2, epsilon = 1.
 
     Returns
     -------
-    mechanism, window, loss (the largest over the others' fixed reports and the target's phase).
+    DataFrame
+        Columns mechanism, window, loss (the largest over the others' fixed reports and the target's phase).
     """
     rows = []
     for name, entry in mechanisms().items():
@@ -240,13 +251,15 @@ GUESS_TRIALS, GUESS_CELLS, GUESS_WINDOWS = 20_000, (64, 95), (1, 2, 5, 20)
 
 
 def exposure_table() -> pl.DataFrame:
-    """How often the best guess finds the cell of a user who never moves, from one report a window.
+    """Estimate how often the best guess finds the cell of a user who never moves, from one report a window.
 
     With OUE the most likely cell is the one whose bit was set most often; ties are broken at random.
 
     Returns
     -------
-    epsilon, cells, windows, total (epsilon * windows, what she lost in all), accuracy, chance (1 / cells).
+    DataFrame
+        Columns epsilon, cells, windows, total (epsilon * windows, the lifetime loss), accuracy, chance
+        (1 / cells).
     """
     rows = []
     for epsilon in EPSILONS:

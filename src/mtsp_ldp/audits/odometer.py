@@ -1,4 +1,4 @@
-"""A privacy odometer: what users spent, added up from who reported what (Rogers et al. 2016).
+"""Privacy odometer: spending of users, added up from who reported what (Rogers et al. 2016).
 
 It asks nobody, and believes neither a ledger nor a mechanism.
 """
@@ -24,14 +24,14 @@ class WindowOdometer:
     Parameters
     ----------
     reporters
-        How many there are, numbered from 0.
+        Number of reporters, numbered from 0.
     window
         w, in timestamps.
 
     Attributes
     ----------
     largest
-        0 before the first report.
+        Largest epsilon so far; 0 before the first report.
     """
 
     def __init__(self, reporters: int, window: int) -> None:
@@ -41,7 +41,7 @@ class WindowOdometer:
         self.largest = 0.0
 
     def __call__(self, t: int, reporters: npt.NDArray[np.int64], epsilon: float) -> None:
-        """Each of these reporters, none of them twice, sent a report with this epsilon at t."""
+        """Note that each of these different reporters sent a report with this epsilon at t."""
         while self._recent and self._recent[0][0] <= t - self._window:
             _, spent, said = self._recent.popleft()
             self._sums[np.unpackbits(said, count=self._sums.size).view(bool)] -= spent
@@ -51,7 +51,7 @@ class WindowOdometer:
         said[reporters] = True
         self._recent.append((t, epsilon, np.packbits(said)))
         self._sums[reporters] += epsilon
-        # running sums find the reporter; hers is added up anew, without their rounding
+        # running sums find the reporter; her sum is computed again, without their rounding
         most = int(reporters[self._sums[reporters].argmax()])
         byte, bit = divmod(most, 8)
         hers = [spent for _, spent, said in self._recent if said[byte] >> (7 - bit) & 1]
@@ -64,7 +64,14 @@ def privacy_spend(
     """Replay a simulation, and find the largest epsilon that any user spent in any window.
 
     It does not believe the ledger: it adds up the reports of each user as they are made. In an exchangeable
-    population everybody who is asked counts as reporting.
+    population everybody who is asked counts as reporting. The spend bounds the loss between w-neighbouring
+    streams (the neighbouring relation of the guarantee), which differ in the cells of one user within some
+    window of w timestamps.
+
+    Returns
+    -------
+    float
+        The largest sum; at most epsilon if the guarantee holds.
     """
     check_terms(epsilon, window, stream.length)
     odometer = WindowOdometer(stream.users, window)

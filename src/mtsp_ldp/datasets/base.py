@@ -28,13 +28,13 @@ class Dataset(BaseModel, ABC):
     Attributes
     ----------
     name
-        Names its files and its rows in every result.
+        Name of the data set, in its files and in every result.
     title
-        A few words for tables and figures.
+        Title for tables and figures, a few words.
     replicate
-        How many independent reporters each user stands for; printed wherever a result appears.
+        Number of independent reporters that each user stands for; printed wherever a result appears.
     raw
-        The data set whose raw files this one is made of; its own by default.
+        Data set whose raw files this one is made of; by default the data set itself.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -46,28 +46,28 @@ class Dataset(BaseModel, ABC):
 
     @property
     def raw_name(self) -> str:
-        """Names the folder of the raw files."""
+        """Name of the folder of the raw files."""
         return self.raw or self.name
 
     @property
     def slots(self) -> int | None:
-        """T, where the config fixes it."""
+        """T if the config fixes it, else None."""
         return None
 
     def require(self, folder: Path, permission: Permission) -> None:
-        """Raise ValueError if raw files are missing and may not be had; most formats need none."""
+        """Raise ValueError if raw files are missing and may not be downloaded; most formats need none."""
 
     def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
-        """Name, size and time of raw files that the user brought and may change; none of most formats."""
+        """List name, size and time of raw files that the user brought and may change; usually none."""
         return []
 
     @abstractmethod
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
-        """Bring the raw files into the folder, as published; return the receipt."""
+        """Put the raw files into the folder, as published; return the receipt."""
 
     @abstractmethod
     def prepare(self, folder: Path) -> Stream:
-        """The canonical stream of the raw files, with its facts."""
+        """Make the canonical stream of the raw files, with its facts."""
 
 
 FORMATS: Registry[type[Dataset]] = Registry("format", "mtsp_ldp.datasets.formats", "mtsp_ldp.formats")
@@ -86,7 +86,7 @@ def register(*names: str) -> Callable[[_Class], _Class]:
 
 
 def formats() -> Mapping[str, type[Dataset]]:
-    """Every format by name."""
+    """List every format by name."""
     return FORMATS.known
 
 

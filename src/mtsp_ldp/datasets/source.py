@@ -1,4 +1,4 @@
-"""What a data set's publisher offers, and what the user allows."""
+"""Sources: the offer of a data set's publisher, and the user's permissions."""
 
 import json
 import re
@@ -17,14 +17,14 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Permission:
-    """What the user allows: downloads at all, and the terms that she accepts, by data set."""
+    """Permissions of the user: downloads at all, and the terms that she accepts, by data set."""
 
     download: bool = False
     terms: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Permission":
-        """From the keys ``allow_download`` and ``accept_terms``.
+        """Read the keys ``allow_download`` and ``accept_terms``.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class Permission:
 
     @property
     def words(self) -> list[str]:
-        """The words that give this permission to a job."""
+        """Words that give this permission to a job."""
         terms = json.dumps(sorted(self.terms))
         return [f"allow_download={json.dumps(self.download)}", f"accept_terms={terms}"]
 
@@ -51,13 +51,13 @@ class PublishedFile(BaseModel):
     Attributes
     ----------
     name
-        What it is called here.
+        Name of the file here.
     urls
-        Where it is, tried in this order.
+        Addresses, tried in this order.
     hash
-        ``sha256:…`` or ``md5:…`` as published; without one the first download's is remembered.
+        Published hash, ``sha256:…`` or ``md5:…``; without one that of the first download is remembered.
     bytes
-        Its size, where it is known.
+        Size in bytes, where it is known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -74,17 +74,17 @@ class Source(BaseModel):
     Attributes
     ----------
     page
-        Where people read about it.
+        Page about the data set.
     licence
-        Under which it is published.
+        Licence of the data.
     terms
-        What must be accepted before it is downloaded, in a few words; None where the licence is enough.
+        Terms to accept before a download, in a few words; None where the licence is enough.
     manual
-        How to get it where no program may; None where fetch can.
+        Instructions for getting the files by hand; None where fetch can get them.
     user_agent
-        Sent where a server refuses others.
+        User agent to send, where a server refuses others.
     files
-        The published files.
+        Published files.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,7 +98,7 @@ class Source(BaseModel):
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Source":
-        """Check the ``source`` of a data set's yaml; raises ValueError naming the key."""
+        """Check the ``source`` of a data set's yaml; raise ValueError naming the key if it is wrong."""
         try:
             return cls(**config)
         except ValidationError as error:

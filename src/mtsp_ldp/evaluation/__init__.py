@@ -1,1 +1,1 @@
-"""How good a release is: workload, measures, statistics, recommendation. It computes and draws nothing."""
+"""Evaluation of releases: workload, measures, statistics, recommendation. It computes and draws nothing."""

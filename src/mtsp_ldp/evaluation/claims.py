@@ -16,22 +16,22 @@ from mtsp_ldp.evaluation.measures import ERRORS
 from mtsp_ldp.mechanisms.registry import baselines
 
 SKEWED = 0.3
-"""A stream is skewed if the busiest tenth of its cells holds this share of the users."""
+"""Share of the users in the busiest tenth of the cells from which on a stream is skewed."""
 LARGEST = 2.5
-"""Up to this epsilon go the paper's figures, and its claims."""
+"""Largest epsilon of the paper's figures, and so of its claims."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What claims are judged on.
+    """Results that claims are judged on.
 
     Attributes
     ----------
     scores
-        Of all repetitions.
+        Long scores of all repetitions.
     movement
-        By stream: root mean square step of a frequency from one timestamp to the next, relative to the
-        frequencies' own.
+        By stream: root mean square step of a frequency from one timestamp to the next, relative to the root
+        mean square of the frequencies.
     concentration
         By stream: share of the users in the busiest tenth of the cells; 0 where there are fewer than ten.
     """
@@ -41,25 +41,25 @@ class Evidence:
     concentration: Mapping[str, float]
 
     def has(self, *mechanisms: str) -> bool:
-        """Whether all of these were run."""
+        """Tell whether all of these mechanisms were run."""
         return set(mechanisms) <= set(self.scores["mechanism"].unique())
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the results say of a claim.
+    """Verdict of the results on a claim.
 
     Attributes
     ----------
     id, says, source
-        Of the claim.
+        Key of the claim, its sentence, and where it comes from.
     verdict
         ``not decided`` if fewer than half of the cells are; else ``holds`` (none of them against it),
         ``fails`` (none for it), or ``mixed``.
     numbers
         Counts and sizes, in words.
     where
-        For and against, by stream.
+        Cells for and against, by stream.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Verdict:
 
 
 def judge(claims: list[dict[str, Any]], evidence: Evidence) -> list[Verdict]:
-    """The verdicts on all claims, in their order.
+    """Judge all claims, in their order.
 
     Raises
     ------
@@ -81,17 +81,19 @@ def judge(claims: list[dict[str, Any]], evidence: Evidence) -> list[Verdict]:
     verdicts = []
     for claim in claims:
         if claim["kind"] not in KINDS:
-            raise ValueError(f"claims.yaml: {claim['id']}: kind={claim['kind']!r}: one of {', '.join(KINDS)}")
+            raise ValueError(
+                f"claims.yaml: {claim['id']}: kind={claim['kind']!r}: must be one of {', '.join(KINDS)}"
+            )
         known = pl.col("epsilon").is_null()  # of the floors
         within = pl.col("epsilon") >= claim["epsilon"] if "epsilon" in claim else pl.col("epsilon") <= LARGEST
         here = replace(evidence, scores=evidence.scores.filter(known | within))
         votes = KINDS[claim["kind"]](claim, here)
-        verdicts.append(Verdict(claim["id"], claim["says"], claim["source"], *_told(votes)))
+        verdicts.append(Verdict(claim["id"], claim["says"], claim["source"], *_summarize_votes(votes)))
     return verdicts
 
 
-def _told(votes: pl.DataFrame) -> tuple[str, str, str]:
-    """Verdict, numbers and places of votes ``dataset, better, value``."""
+def _summarize_votes(votes: pl.DataFrame) -> tuple[str, str, str]:
+    """Summarize votes ``dataset, better, value`` to a verdict, numbers and places."""
     if votes.is_empty():
         return "not decided", "the mechanisms, streams or budgets that it compares were not run here", ""
     count = Counter(votes["better"].to_list())
@@ -122,7 +124,7 @@ def _votes(table: pl.DataFrame, unit: str) -> pl.DataFrame:
 
 
 def _better(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
-    """The first of each pair against the second."""
+    """Compare the first of each pair with the second."""
     query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
     unit = "ratio" if measure in ERRORS else "difference"
     tables = [
@@ -138,7 +140,7 @@ def _better(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 
 
 def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
-    """The best of these mechanisms against the best of the others, in each cell."""
+    """Compare the best of these mechanisms with the best of the others, in each cell."""
     query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
     ours = [name for name in claim["mechanisms"] if evidence.has(name)]
     others = [name for name in baselines() if evidence.has(name)]
@@ -167,7 +169,7 @@ def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 
 
 def _trend(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
-    """A mechanism's error at the largest value of an axis against its error at the smallest."""
+    """Compare a mechanism's error at the largest value of an axis with its error at the smallest."""
     axis, name = claim["along"], claim["mechanism"]
     other = {"window": "epsilon", "epsilon": "window"}[axis]
     scores = evidence.scores.filter(pl.col("mechanism") == name)
@@ -186,7 +188,7 @@ def _trend(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 
 
 def _sampling(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
-    """LSP against the best other on the stablest stream, and against the worst one where most moves."""
+    """Compare LSP with the best other on the stablest stream, and with the worst where most moves."""
     means = rivals(evidence.scores).group_by(*PLACE, "mechanism").agg(pl.col("value").mean())
     names = sorted(set(means["dataset"]), key=lambda name: evidence.movement[name])
     if not evidence.has("lsp") or len(names) < 2:
@@ -212,5 +214,5 @@ KINDS: dict[str, Callable[[Mapping[str, Any], Evidence], pl.DataFrame]] = {
 
 
 def as_rows(verdicts: list[Verdict]) -> pl.DataFrame:
-    """Verdicts as a table."""
+    """Put verdicts into a table."""
     return pl.DataFrame([vars(verdict) for verdict in verdicts])

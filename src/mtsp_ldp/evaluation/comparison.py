@@ -1,4 +1,4 @@
-"""Which of two is better, and by how much: paired by repetition, within one release column, stream by stream.
+"""Comparison of two mechanisms: paired by repetition, within one release column, stream by stream.
 
 Cells of ε and w of one stream share its data and are no independent samples; tests over a sample (Friedman,
 Nemenyi) therefore count streams. docs/method.md says what each number means.
@@ -26,7 +26,7 @@ def paired(
     measure: str = "mse",
     release: str = "raw",
 ) -> pl.DataFrame:
-    """The first mechanism's measure against the second's, cell by cell.
+    """Compare the first mechanism's measure with the second's, cell by cell.
 
     Parameters
     ----------
@@ -35,14 +35,15 @@ def paired(
     first, second
         Mechanisms of the experiment.
     query, measure, release
-        What is compared; errors (``mse`` …) as the geometric mean of ratios, anything else as the mean
+        Measure to compare; errors (``mse`` …) as the geometric mean of ratios, anything else as the mean
         difference.
 
     Returns
     -------
-    One row a stream, ε and w that both have: ``value`` (the ratio or the difference), ``low`` and ``high``
-    (95 % t-interval over repetitions; on the log scale for ratios), ``better``: true, false, or null where
-    the interval does not decide.
+    DataFrame
+        One row a stream, ε and w that both have: ``value`` (the ratio or the difference), ``low`` and
+        ``high`` (95 % t-interval over repetitions; on the log scale for ratios), ``better``: true, false, or
+        null where the interval does not decide.
     """
     here = scores.filter(pl.col("query") == query, pl.col("measure") == measure, pl.col("release") == release)
     sides = [
@@ -69,7 +70,7 @@ def paired(
 
 
 def rivals(table: pl.DataFrame, release: str = "raw") -> pl.DataFrame:
-    """The MSE of frequencies, in scores or a summary, of mechanisms that read data and are no variants."""
+    """Pick the MSE of frequencies, in scores or a summary, of mechanisms that read data; no variants."""
     return table.filter(
         pl.col("query") == "frequency",
         pl.col("measure") == "mse",
@@ -81,16 +82,16 @@ def rivals(table: pl.DataFrame, release: str = "raw") -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Mean ranks over streams, and whether they differ.
+    """Mean ranks over streams, and the tests of their differences.
 
     Attributes
     ----------
     ranks
         ``mechanism, rank`` (1 is best), best first.
     streams
-        How many streams the ranks are over.
+        Number of streams that the ranks are over.
     p_value
-        Friedman's test over streams; None with fewer than three.
+        p-value of Friedman's test over streams; None with fewer than three.
     critical
         Nemenyi's critical difference at 5 %; None with fewer than three streams.
     """
@@ -121,13 +122,14 @@ def ranking(summary: pl.DataFrame, release: str = "raw") -> Ranking:
 
 
 def profiles(summary: pl.DataFrame, factors: Sequence[float], release: str = "raw") -> pl.DataFrame:
-    """Performance profiles: the share of cells in which a mechanism's MSE is within a factor of the best.
+    """Compute performance profiles: the share of cells with a mechanism's MSE within a factor of the best.
 
     A description of these cells, not a sample of others (Dolan and Moré 2002).
 
     Returns
     -------
-    ``mechanism, factor, share``.
+    DataFrame
+        Columns ``mechanism, factor, share``.
     """
     cells = rivals(summary, release)
     ratio = cells.with_columns(ratio=pl.col("mean") / pl.col("mean").min().over(PLACE))

@@ -1,4 +1,4 @@
-"""What error a stream can be released with, before anything is run: closed forms where there are some.
+"""Expected errors of releases of a stream, before anything is run: closed forms where there are some.
 
 Source: the exact variance of an OUE estimate (spec: 4e^ε / (n (e^ε - 1)²) + f/n), plus the sampling error of
 those who are asked, plus how far the stream moves until the next publication.
@@ -19,7 +19,7 @@ from mtsp_ldp.streams.stream import Stream
 CLOSED_FORMS: dict[str, dict[str, Any]] = {"lbu": {}, "lpu": {}, "lsp": {"phase": "random"}}
 """Mechanisms whose expected error is known without a simulation, and the options that it is known for."""
 _PHASES = 100
-"""Of LSP's w phases at most so many are looked at; a longer window's are evenly spaced."""
+"""Largest number of LSP's w phases to average over; those of a longer window are evenly spaced."""
 _MANY = 200  # reporters, of whom few more or less are asked
 _NEGLIGIBLE = 1e-9
 _SEARCHED = (1e-2, 1e2)
@@ -28,7 +28,7 @@ WINDOWS = (10, 20, 50)
 
 
 def usual_windows(stream: Stream) -> list[int]:
-    """What is looked at if nobody says otherwise: 10, 20 and 50 timestamps, as far as the stream has them."""
+    """List the default windows: 10, 20 and 50 timestamps, as far as the stream has them."""
     return [window for window in WINDOWS if window <= stream.length] or [stream.length]
 
 
@@ -40,7 +40,7 @@ def has_closed_form(name: str, options: Mapping[str, Any]) -> bool:
 def closed_forms(
     stream: Stream, mechanisms: Iterable[str], epsilons: Sequence[float], windows: Sequence[int]
 ) -> list[tuple[str, str, float, int, float]]:
-    """Work out the expected errors of a grid on one stream.
+    """Compute the expected errors of a grid on one stream.
 
     Returns
     -------
@@ -64,7 +64,7 @@ class Expectation:
     stream
         A prepared stream.
     replicate
-        Independent reporters of each user; the stream's own by default.
+        Independent reporters of each user; by default as the stream's facts say.
     """
 
     def __init__(self, stream: Stream, replicate: int | None = None) -> None:
@@ -79,23 +79,23 @@ class Expectation:
 
     @cached_property
     def floors(self) -> dict[str, float]:
-        """Error of publishing 0, and of publishing 1/d, for ever."""
+        """Errors of the constant baselines that read no data: 0 (``zero``) and 1/d (``uniform``)."""
         squares = float((self._frequencies**2).mean())
         d = self._frequencies.shape[1]
         return {"zero": squares, "uniform": squares - 1.0 / d**2}
 
     @property
     def floor(self) -> float:
-        """The least error of publishing nothing."""
+        """Error of the better constant baseline."""
         return min(self.floors.values())
 
     def error(self, mechanism: str, epsilon: float, window: int) -> float:
-        """Expected mean squared error over timestamps and cells.
+        """Compute the expected mean squared error over timestamps and cells.
 
         Parameters
         ----------
         mechanism
-            One of `CLOSED_FORMS`.
+            Name of one of `CLOSED_FORMS`.
         epsilon, window
             Budget of every window of so many timestamps.
 
@@ -108,9 +108,9 @@ class Expectation:
         return noise * OUE(epsilon / window if mechanism == "lbu" else epsilon).variance(1) + rest
 
     def deviation(self, mechanism: str, epsilon: float, window: int) -> float:
-        """Standard deviation of one released frequency where a uniform mechanism publishes it.
+        """Compute the standard deviation of one released frequency where a uniform mechanism publishes it.
 
-        The mean of the noise variance over time, without the cell's own share in it.
+        The mean of the noise variance over time, without the part f/n that depends on the cell.
         """
         if mechanism == "lbu":
             return float(np.sqrt((OUE(epsilon / window).variance(1) / self.active).mean()))
@@ -118,7 +118,7 @@ class Expectation:
         return float(np.sqrt((OUE(epsilon).variance(1) / asked).mean()))
 
     def least_epsilon(self, mechanism: str, window: int) -> float | None:
-        """The smallest budget, of 0.01 to 100, with which a mechanism beats the floors; None if none does."""
+        """Find the smallest budget in 0.01 to 100 at which a mechanism beats the floors, or None."""
         low, high = _SEARCHED
         if self.error(mechanism, high, window) >= self.floor:
             return None
@@ -131,7 +131,7 @@ class Expectation:
         return high
 
     def _split(self, mechanism: str, window: int) -> tuple[float, float]:
-        """The error's two parts: what is multiplied by the noise variance of one report, and the rest."""
+        """Split the error into the factor of the noise variance of one report, and the rest."""
         if (mechanism, window) not in self._parts:
             shares = {"lbu": self._everybody, "lpu": self._arcs, "lsp": self._phases}[mechanism](window)
             parts = np.array([self._released(share) for share in shares])
@@ -140,15 +140,15 @@ class Expectation:
         return self._parts[mechanism, window]
 
     def _everybody(self, window: int) -> Iterator[FloatArray]:
-        """LBU: the share of the users who are asked at each timestamp."""
+        """Yield the share of the users whom LBU asks at each timestamp."""
         yield np.ones_like(self.active)
 
     def _arcs(self, window: int) -> Iterator[FloatArray]:
-        """LPU."""
+        """Yield the share of the users whom LPU asks at each timestamp."""
         yield np.full_like(self.active, 1.0 / window)
 
     def _phases(self, window: int) -> Iterator[FloatArray]:
-        """LSP, with one phase after the other."""
+        """Yield the share of the users whom LSP asks at each timestamp, one phase after the other."""
         number = min(window, _PHASES)
         for phase in ((np.arange(number) + 0.5) * window / number).astype(int).tolist():
             share = np.where(self._times % window == phase, 1.0, 0.0)
@@ -157,10 +157,10 @@ class Expectation:
             yield share
 
     def _asked(self, share: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Chance that in an arc of this share nobody is active, and the mean of 1/m of m who are.
+        """Compute the chance that nobody is active in an arc of this share, and the mean of 1/m of m who are.
 
-        The number m of active reporters among the k of an arc is hypergeometric; k is one of the two whole
-        numbers beside the share's part of all, in the mean that part.
+        The number m of active reporters among the k of an arc is hypergeometric; k is one of the two
+        integers beside the share's part of all, in the mean that part.
         """
         none, inverse = np.ones_like(share), np.zeros_like(share)
         some = np.flatnonzero(share)
@@ -172,7 +172,7 @@ class Expectation:
         return none, inverse
 
     def _law(self, share: float, active: int) -> tuple[float, float]:
-        """The same of one share and number of active reporters."""
+        """Compute what `_asked` returns, for one share and number of active reporters."""
         fewer = math.floor(share * self._reporters)
         above = share * self._reporters - fewer
         none, inverse = _law(self._reporters, active, fewer)
@@ -185,13 +185,16 @@ class Expectation:
         return empty, ((1 - above) * (1 - none) * inverse + above * (1 - other) * more) / (1 - empty)
 
     def _released(self, share: FloatArray) -> tuple[float, float]:
-        """Error where each timestamp asks a share of the users, and repeats if nobody answers.
+        """Compute the error where each timestamp asks a share of the users, and repeats if nobody answers.
 
         A release that is ``lag`` timestamps old errs by its noise and by how far the stream has moved since.
 
         Returns
         -------
-        What is multiplied by the noise variance of one report, and the rest.
+        noise : float
+            Factor of the noise variance of one report.
+        rest : float
+            The rest of the error.
         """
         f, n = self._frequencies, self.active
         none, inverse = self._asked(share)
@@ -209,7 +212,7 @@ class Expectation:
         return float(noise.mean()), float((rest + older * (f**2).mean(axis=1)).mean())
 
     def _moved(self, lag: int) -> FloatArray:
-        """Mean squared difference of the frequencies from those so many timestamps before."""
+        """Compute the mean squared difference of the frequencies from those ``lag`` timestamps before."""
         if lag not in self._moves:
             f = self._frequencies
             self._moves[lag] = ((f[lag:] - f[: f.shape[0] - lag]) ** 2).mean(axis=1)
@@ -217,7 +220,7 @@ class Expectation:
 
 
 def _law(reporters: int, active: int, asked: int) -> tuple[float, float]:
-    """Chance of m = 0, and the mean of 1/m for m > 0, of a hypergeometric m."""
+    """Compute the chance of m = 0, and the mean of 1/m for m > 0, of a hypergeometric m."""
     mean = asked * active / reporters
     if not asked:
         return 1.0, 0.0

@@ -1,4 +1,4 @@
-"""Confidence intervals over repetitions: Student's t, at 95 %, on the scale that a quantity has.
+"""Confidence intervals over repetitions: Student's t, at 95 %, on the scale of the quantity.
 
 Means of squared errors are positive and skewed: their intervals are taken on the log scale, where the
 standard error of log(mean) is about se / mean, so that they are positive and lie around the printed mean.
@@ -21,14 +21,14 @@ class Interval(NamedTuple):
 
 
 def half_width(deviation: pl.Series, number: pl.Series) -> pl.Series:
-    """Half of the width of a mean's interval: t times its standard error.
+    """Compute half of the width of a mean's interval: t times its standard error.
 
     Parameters
     ----------
     deviation
         Standard deviation over repetitions (ddof = 1); null for a single one.
     number
-        How many repetitions there are.
+        Number of repetitions.
     """
     freedom = np.maximum(number.to_numpy() - 1, 1)
     quantile = pl.Series(stats.t.ppf((1 + LEVEL) / 2, freedom), dtype=pl.Float64)
@@ -36,12 +36,12 @@ def half_width(deviation: pl.Series, number: pl.Series) -> pl.Series:
 
 
 def around(mean: pl.Series, half: pl.Series) -> Interval:
-    """Interval of a mean that may have any sign: mean ± half."""
+    """Compute the interval of a mean that may have any sign: mean ± half."""
     return Interval(mean - half, mean + half)
 
 
 def positive(mean: pl.Series, half: pl.Series) -> Interval:
-    """Interval of the mean of something positive: mean · exp(± half / mean); a mean of 0 is exact."""
+    """Compute the interval of a positive mean: mean · exp(± half / mean); a mean of 0 is exact."""
     relative = half / mean
     factor = pl.select(pl.when(mean == 0).then(half * 0.0).otherwise(relative)).to_series().exp()
     return Interval(mean / factor, mean * factor)

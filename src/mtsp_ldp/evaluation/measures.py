@@ -1,4 +1,4 @@
-"""How far a release is from the truth. Pure functions on arrays; what is undefined is NaN, never 0."""
+"""Measures of a release against the truth. Pure functions on arrays; what is undefined is NaN, never 0."""
 
 from dataclasses import dataclass
 
@@ -8,22 +8,23 @@ from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 
 MRE_FLOOR = 1e-3
 ERRORS = ("mse", "mae", "mre")
-"""Measures of which less is better; they are positive, and compared as ratios."""
+"""Measures that are better when smaller; they are positive, and compared as ratios."""
 
 
 def errors(estimate: FloatArray, truth: FloatArray, *, relative: bool = False) -> dict[str, float]:
-    """Mean squared and absolute error, and mean relative error if asked for.
+    """Compute the mean squared and absolute error, and the mean relative error if asked for.
 
     Parameters
     ----------
     estimate, truth
         Frequencies (0-1) of the same shape; rows whose truth is NaN (nobody there) are left out.
     relative
-        Also ``mre``, with denominators of at least 0.001.
+        Add ``mre``, with denominators of at least 0.001.
 
     Returns
     -------
-    ``mse``, ``mae`` and perhaps ``mre``; NaN if no row is left.
+    dict
+        ``mse``, ``mae`` and perhaps ``mre``; NaN if no row is left.
     """
     there = ~np.isnan(truth).any(axis=1)
     gap, true = (estimate - truth)[there], truth[there]
@@ -38,7 +39,7 @@ def _mean(values: FloatArray) -> float:
 
 
 def event_threshold(change: FloatArray, share: float = 0.05) -> float:
-    """The smallest positive increase that at most this share of the timestamps reach.
+    """Find the smallest positive increase that at most this share of the timestamps reach.
 
     Parameters
     ----------
@@ -47,7 +48,8 @@ def event_threshold(change: FloatArray, share: float = 0.05) -> float:
 
     Returns
     -------
-    The threshold, which is itself one of the changes; NaN if no positive one is so rare.
+    float
+        The threshold, which is one of the changes; NaN if no positive one is so rare.
     """
     values = np.sort(change)
     reach = values.size - np.searchsorted(values, values, side="left")
@@ -56,16 +58,16 @@ def event_threshold(change: FloatArray, share: float = 0.05) -> float:
 
 
 SAME = 1 + 1e-9
-"""A factor within which two errors are one: a release that never moves differs from a floor by rounding."""
+"""Factor within which two errors are equal: a release that never moves differs from a floor by rounding."""
 
 
 def ratio(part: float, whole: float) -> float:
-    """Part / whole, undefined where the whole is 0."""
+    """Divide part by whole; NaN where the whole is 0."""
     return part / whole if whole else float("nan")
 
 
 def detection(happens: BoolArray, flagged: BoolArray) -> dict[str, float]:
-    """Precision, recall and F1 of flags; precision is undefined where nothing was flagged."""
+    """Compute precision, recall and F1 of flags; precision is NaN where nothing was flagged."""
     hits = int((happens & flagged).sum())
     events, flags = int(happens.sum()), int(flagged.sum())
     return {
@@ -76,7 +78,7 @@ def detection(happens: BoolArray, flagged: BoolArray) -> dict[str, float]:
 
 
 def roc(happens: BoolArray, score: FloatArray) -> dict[str, float]:
-    """Area under the ROC curve, and the best attainable recall at a false positive rate of 1 % and 5 %.
+    """Compute the area under the ROC curve, and the best attainable recall at 1 % and 5 % false positives.
 
     Ties count one half in the area; no interpolation between attainable points. Undefined without
     events, or with nothing else.

@@ -1,8 +1,9 @@
-"""Which mechanism to use on a prepared stream, at which ε and w: expected errors against the floors.
+"""Recommendation of a mechanism for a prepared stream at ε and w: expected errors against the floors.
 
-Releases as they are (raw), and projected (non-negative, with a sum of 1), which costs no privacy. Closed
-forms where there are some, a short seeded simulation elsewhere, on the same timestamps. Nothing that does
-worse than publishing nothing is ever recommended, and no mechanism is tuned: each runs with its own options.
+Errors are those of releases as they are (raw), and projected (non-negative, with a sum of 1), which costs no
+privacy. Closed forms where there are some, a short seeded simulation elsewhere, on the same timestamps. No
+mechanism that does worse than publishing nothing is recommended, and none is tuned: each runs with its
+configured options.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +23,7 @@ from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
 
 SECONDS = 55.0
-"""About what the simulations may take on one core; a longer stream is cut to a stretch."""
+"""Approximate seconds of all simulations on one core; a longer stream is sliced."""
 FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
 """Seconds a step, and a step and cell, of flat and of tree mechanisms, measured on one core."""
 LOOK_UP, START = 1.5e-8, 4e-8
@@ -41,7 +42,7 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Advice:
-    """What came out.
+    """Table of expected errors, with what wins in it.
 
     Attributes
     ----------
@@ -51,9 +52,9 @@ class Advice:
         (end of the 95 % interval), ``wins`` over and ``loses`` to publishing nothing (with all of its
         interval), ``chosen``, and ``tied`` (it wins too, and its interval meets the chosen one's).
     first, last
-        The timestamps that all of it is about.
+        First and last timestamp of the slice that all of it is about.
     whole
-        Whether these are the whole stream.
+        True if the slice is the whole stream.
     later
         ``{w: (mechanism, ε)}``: where nothing wins in the table, raw, from which ε on the first of the
         closed forms does; None if none does up to ε = 100.
@@ -77,7 +78,7 @@ def advise(
     seconds: float = SECONDS,
     progress: Callable[[list[tuple[str, float, int]]], Iterable[tuple[str, float, int]]] = iter,
 ) -> Advice:
-    """Expected errors of every mechanism over ε × w, and what to use.
+    """Estimate the errors of every mechanism over ε × w, and choose the one to use.
 
     Parameters
     ----------
@@ -86,14 +87,14 @@ def advise(
     epsilons, windows
         The grid.
     options
-        Of a mechanism, by its name.
+        Function from a mechanism's name to its options.
     repetitions, seed
-        Of the simulations.
+        Number of repetitions of the simulations, and their seed.
     seconds
-        About what they may take; it decides the length of the stretch (at least three windows), the clock
-        does not.
+        Approximate seconds of the simulations; decides the length of the slice (at least three windows)
+        without reading a clock.
     progress
-        Hands the simulated (mechanism, ε, w) through, and may show how far it is.
+        Iterates over the simulated (mechanism, ε, w), and may show a progress bar.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def advise(
 
 
 def _floor_rows(expected: Expectation, cells: Sequence[tuple[float, int]]) -> list[tuple[Any, ...]]:
-    # 0 for ever is projected on 1/d for ever
+    # the constant 0 is projected on the constant 1/d
     floors = {"raw": expected.floors, "projected": dict.fromkeys(expected.floors, expected.floors["uniform"])}
     return [
         (release, name, *cell, floors[release][name], None, "floor", None)
@@ -151,7 +152,7 @@ def _check(stream: Stream, epsilons: Sequence[float], windows: Sequence[int], re
 
 
 def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) -> int:
-    """How many timestamps of these mechanisms fit, about; a function of public sizes, not of the clock."""
+    """Estimate how many timestamps of these mechanisms fit; a function of public sizes, not of the clock."""
     step = 0.0
     for name in names:
         fixed, per_cell = TREE if find(name).cls.tree else FLAT
@@ -164,7 +165,7 @@ def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) ->
 
 
 def slice_stream(stream: Stream, first: int, length: int) -> Stream:
-    """Some consecutive timestamps of a stream as a stream of its own; the whole one as it is."""
+    """Slice consecutive timestamps of a stream into a new one; the whole stream is returned as it is."""
     if length == stream.length:
         return stream
     if not stream.is_panel:
@@ -186,7 +187,7 @@ def _simulated(
     seed: int,
     options: Mapping[str, Any],
 ) -> dict[str, tuple[float, float]]:
-    """Mean squared error over repetitions, and its standard error, raw and projected."""
+    """Simulate the mean squared error over repetitions and its standard error, raw and projected."""
     found: dict[str, list[float]] = {release: [] for release in RELEASES}
     for repetition in range(repetitions):
         release = simulate(
@@ -202,13 +203,13 @@ def _simulated(
         for kind, one in zip(RELEASES, (release, release.projected()), strict=True):
             found[kind].append(errors(one.frequencies, stream.frequencies)["mse"])
     return {
-        kind: (float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(repetitions)))
-        for kind, each in found.items()
+        column: (float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(repetitions)))
+        for column, each in found.items()
     }
 
 
 def _judged(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with intervals, and with what wins, what is chosen and what ties with it."""
+    """Add to the table intervals, what wins, what is chosen and what ties with it."""
     number = table["repetitions"].fill_null(2)
     deviation = table["standard_error"].fill_null(0.0) * number.sqrt()
     low, high = positive(table["mse"], half_width(deviation, number))
@@ -231,7 +232,7 @@ def _judged(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _first(expected: Expectation, closed: Sequence[str], window: int) -> tuple[str, float] | None:
-    """The closed form that beats the floors at the smallest ε, and that ε."""
+    """Find the closed form that beats the floors at the smallest ε, and that ε."""
     least = {name: expected.least_epsilon(name, window) for name in closed}
     able = {name: value for name, value in least.items() if value is not None}
     if not able:

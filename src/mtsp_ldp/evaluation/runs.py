@@ -38,28 +38,28 @@ class RunFiles:
 
     @property
     def scores(self) -> str:
-        """Long scores; see `SCHEMA`."""
+        """File of the long scores; see `SCHEMA`."""
         return f"{self.stem}.parquet"
 
     @property
     def release(self) -> str:
-        """Columns t, cell, frequency."""
+        """File of the release: columns t, cell, frequency."""
         return f"{self.stem}.release.parquet"
 
     @property
     def trace(self) -> str:
-        """The budget as it was spent, one row a t."""
+        """File of the budget as it was spent, one row a t."""
         return f"{self.stem}.trace.parquet"
 
     @property
     def all(self) -> list[str]:
-        """All of them."""
+        """All three files."""
         return [self.scores, self.release, self.trace]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run as figures see it.
+    """Release and trace of one run.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ def run_cell(
     Parameters
     ----------
     epsilon, window
-        None for a floor, which depends on neither.
+        Budget and length of the window; None for a floor, which depends on neither.
     label
-        Names a variant in the results; random numbers are keyed by the mechanism, so that variants of one
+        Name of a variant in the results; random numbers are keyed by the mechanism, so that variants of one
         mechanism are compared on the same ones.
 
     Returns
@@ -99,7 +99,7 @@ def run_cell(
     scores : DataFrame
         In long form; see `SCHEMA`.
     release : Release
-        Of repetition 0.
+        The release of repetition 0.
     """
     workload = Workload(stream, stream.replicate)
     rows: list[tuple[Any, ...]] = []
@@ -156,5 +156,5 @@ def read_run(files: RunFiles, stream: Stream) -> Run:
 
 
 def versions() -> dict[str, str]:
-    """Name the versions that results depend on."""
+    """List the versions of the packages that results depend on."""
     return {"python": platform.python_version(), "numpy": np.__version__, "polars": pl.__version__}

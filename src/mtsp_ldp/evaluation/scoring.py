@@ -1,4 +1,4 @@
-"""Every measure of a release against the truth of its stream."""
+"""Scores of a release: every measure against the truth of its stream."""
 
 from collections.abc import Iterator
 
@@ -13,18 +13,19 @@ Score = tuple[str, str, float]
 
 
 def score(release: Release, workload: Workload) -> list[Score]:
-    """All measures of a release against what is right.
+    """Compute all measures of a release against the right answers.
 
     Parameters
     ----------
     release
-        Of the stream that the workload is of.
+        Release of the stream that the workload is of.
     workload
         Queries of that stream and their right answers; one serves all releases of it.
 
     Returns
     -------
-    (query, measure, value), always in the same order.
+    list
+        Triples (query, measure, value), always in the same order.
     """
     return [
         *_counting(release, workload),
@@ -90,7 +91,7 @@ def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator
 
 
 def _known(release: Release, workload: Workload) -> Iterator[Score]:
-    """Whether each of these events is flagged."""
+    """Tell whether each event that the data set names is flagged."""
     for alarm in workload.alarms:
         ours = _changes(release, workload, alarm.cell, alarm)
         on = "share" if alarm.relative else "count"
@@ -100,7 +101,7 @@ def _known(release: Release, workload: Workload) -> Iterator[Score]:
 def _changes(
     release: Release, workload: Workload, cells: IntArray, asked: EventQuery | KnownEvent
 ) -> FloatArray:
-    """Changes on the truth's scale: of counts, or of shares of the users who were there."""
+    """Compute changes on the truth's scale: of counts, or of shares of the users who were there."""
     users = workload.release.active
     return release.changes(cells, cells, asked.delta, relative=asked.relative, users=users)
 

@@ -1,4 +1,4 @@
-"""A prepared stream in numbers, and what LDP can do on it: before any run."""
+"""Profile of a prepared stream in numbers, and expected errors of LDP on it: before any run."""
 
 import numpy as np
 import polars as pl
@@ -10,12 +10,13 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
 
 def profile(stream: Stream) -> dict[str, float]:
-    """Sizes of a stream: ``n`` active, cells and movement.
+    """Measure the sizes of a stream: ``n`` active, cells and movement.
 
     Returns
     -------
-    Numbers by name; ``change`` is the root mean square of a frequency's step from one timestamp to the next,
-    and ``rms`` that of a frequency itself.
+    dict
+        Numbers by name; ``change`` is the root mean square of a frequency's step from one timestamp to the
+        next, and ``rms`` that of a frequency.
     """
     here = stream.active > 0
     f = stream.frequencies[here]
@@ -38,12 +39,13 @@ def profile(stream: Stream) -> dict[str, float]:
 
 
 def outlook(stream: Stream, replicate: int | None = None) -> pl.DataFrame:
-    """Expected errors over ε and w: a row a mechanism with a closed form, ε and w.
+    """Tabulate expected errors over ε and w: a row a mechanism with a closed form, ε and w.
 
     Returns
     -------
-    ``mechanism, epsilon, window``, ``deviation`` of one frequency where it is published, ``mse``, ``floor``
-    (the least error of publishing nothing) and ``wins``.
+    DataFrame
+        Columns ``mechanism, epsilon, window``, ``deviation`` of one frequency where it is published, ``mse``,
+        ``floor`` (error of the better constant baseline) and ``wins``.
     """
     expected = Expectation(stream, replicate)
     rows = [

@@ -1,4 +1,4 @@
-"""From scores per repetition to means with intervals, per cell of the grid."""
+"""Summaries: means of scores over repetitions with intervals, per cell of the grid."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,12 +17,12 @@ EXPECTED = {
     "window": pl.Int32,
     "expected": pl.Float64,
 }
-"""Of closed forms of a raw frequency's mean squared error."""
+"""Schema of expected mean squared errors of raw frequencies, from closed forms."""
 CELL = ["dataset", "mechanism", "epsilon", "window", "release", "query", "measure"]
 
 
 def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
-    """All scores of the runs, in a fixed order."""
+    """Read all scores of the runs, in a fixed order."""
     return pl.concat([read_table(path) for path in paths]).sort([*CELL, "repetition"])
 
 
@@ -67,19 +67,20 @@ def summarize(scores: pl.DataFrame, expected: pl.DataFrame | None = None) -> pl.
 
 
 def _closed_forms(expected: pl.DataFrame | None) -> pl.DataFrame:
-    """Expected errors as rows of a summary."""
+    """Turn expected errors into rows of a summary."""
     known = pl.DataFrame(schema=EXPECTED) if expected is None else expected.cast(EXPECTED)  # type: ignore[arg-type]
     names = {"release": "raw", "query": "frequency", "measure": "mse"}
     return known.with_columns(pl.lit(value).alias(name) for name, value in names.items())
 
 
 def variant_ratios(scores: pl.DataFrame) -> pl.DataFrame:
-    """What a variant's measure is in proportion to its mechanism's, paired by repetition.
+    """Compute the ratios of each variant's measures to its mechanism's, paired by repetition.
 
     Returns
     -------
-    One row a cell and measure of each ``<mechanism>.<variant>``: the geometric mean of the ratios with its
-    95 % t-interval on the log scale, NaN where a value is not positive (a ratio is undefined then).
+    DataFrame
+        One row a cell and measure of each ``<mechanism>.<variant>``: the geometric mean of the ratios with
+        its 95 % t-interval on the log scale, NaN where a value is not positive (a ratio is undefined then).
     """
     name = pl.col("mechanism").str.splitn(".", 2)
     split = scores.with_columns(base=name.struct[0], variant=name.struct[1])
@@ -110,7 +111,7 @@ def variant_ratios(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_floors(summary: pl.DataFrame) -> pl.DataFrame:
-    """The summary with each floor repeated in every (epsilon, window) of the grid."""
+    """Repeat each floor of a summary in every (epsilon, window) of the grid."""
     floor = pl.col("epsilon").is_null()
     grid = summary.filter(~floor).select("epsilon", "window").unique().sort("epsilon", "window")
     repeated = summary.filter(floor).drop("epsilon", "window").join(grid, how="cross")
@@ -163,5 +164,5 @@ def frequency_errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
 
 
 def _end(name: str) -> pl.Expr:
-    """An end of the interval: the closed form where there is one, the mean where there is no interval."""
+    """Pick an end of the interval: the closed form if there is one, the mean if there is no interval."""
     return pl.coalesce("expected", pl.col(name).fill_nan(None), "mean")

@@ -22,21 +22,21 @@ from mtsp_ldp.streams.stream import Stream
 COUNTING_DELTAS = (1, 5, 10)
 EVENT_DELTAS = (3, 6, 12)
 MONITORED = 10
-"""Cells with the largest true mean are watched for events."""
+"""Number of cells, those with the largest true mean, that are watched for events."""
 RANGES_PER_CLASS = 30
 BOXES = 30
 
 
 @dataclass(frozen=True)
 class EventQuery:
-    """Events of one period length in the truth: what happens, and from which change on.
+    """Query for events of one period length, with the true events and their thresholds.
 
     Attributes
     ----------
     cells
         The monitored cells that have a threshold, ``(C,)``.
     thresholds
-        Of each, ``(C,)``.
+        Change from which on there is an event, per cell, ``(C,)``.
     happens
         Events, ``(T', C)``.
     scale
@@ -58,22 +58,22 @@ class EventQuery:
 
     @property
     def query(self) -> str:
-        """Its name in results."""
+        """Name of the query in results."""
         return f"event_{self.delta}_{'share' if self.relative else 'count'}"
 
 
 @dataclass(frozen=True)
 class RangeTarget:
-    """Counts over delta timestamps, as shares of the users who were there, that releases should meet.
+    """True counts over delta timestamps, as shares of the users who were there, that releases should meet.
 
     Attributes
     ----------
     lo, hi
         Intervals of cells, ``(Q,)``.
     delta
-        Over how many timestamps, those that end at t = delta - 1, …, T - 1.
+        Number of timestamps of a period; periods end at t = delta - 1, …, T - 1.
     users
-        Who was there, ``(T', 1)``; NaN where nobody was.
+        Number of users who were there, ``(T', 1)``; NaN where nobody was.
     true
         The shares, ``(T', Q)``.
     """
@@ -85,23 +85,23 @@ class RangeTarget:
     true: FloatArray
 
     def estimate(self, release: Release) -> FloatArray:
-        """What a release says of them, ``(T', Q)``."""
+        """Compute the same shares from a release, ``(T', Q)``."""
         estimate: FloatArray = release.range_counts(self.lo, self.hi, self.delta) / self.users
         return estimate
 
 
 @dataclass(frozen=True)
 class BoxTarget:
-    """Frequencies of boxes of a grid that releases should meet.
+    """True frequencies of boxes of a grid that releases should meet.
 
     Attributes
     ----------
     numbers
         Cell of each square, ``(side, side)`` indexed [x, y].
     boxes
-        Inclusive bounds, B of them.
+        B boxes, by their inclusive bounds.
     true
-        Their frequencies, ``(T, B)``; NaN where nobody is active.
+        True frequencies of the boxes, ``(T, B)``; NaN where nobody is active.
     """
 
     numbers: IntArray
@@ -109,7 +109,7 @@ class BoxTarget:
     true: FloatArray
 
     def estimate(self, release: Release) -> FloatArray:
-        """What a release says of them, ``(T, B)``."""
+        """Compute the same frequencies from a release, ``(T, B)``."""
         return release.box_frequencies(self.numbers, self.boxes)
 
 
@@ -120,13 +120,13 @@ class KnownEvent:
     Attributes
     ----------
     query
-        Its name in results.
+        Name of the query in results.
     delta, relative
-        Which changes are looked at, as in `mtsp_ldp.releases.release.Release.changes`.
+        Arguments of the changes to look at, as in `mtsp_ldp.releases.release.Release.changes`.
     after
-        Where among these changes one should flag it.
+        Slice of these changes, one of which should flag the event.
     bar
-        The change from which on it is flagged.
+        Change from which on the event is flagged.
     """
 
     query: str
@@ -138,25 +138,25 @@ class KnownEvent:
 
 
 def true_release(stream: Stream, replicate: int = 1) -> Release:
-    """Put the true frequencies into the shape of a release, to be asked the same queries."""
+    """Put the true frequencies into a release, so that the same queries can be asked of it."""
     shares, steps = np.nan_to_num(stream.frequencies), np.arange(stream.length)
     return Release(shares, steps, stream.active * replicate, pl.DataFrame({"t": steps}))
 
 
 class Workload:
-    """The queries that releases of one stream are asked, and what is right.
+    """The queries that releases of one stream are asked, and the right answers.
 
     Parameters
     ----------
     stream
-        Who is where.
+        Prepared stream.
     replicate
         Reporters per user, as in the simulation.
 
     Attributes
     ----------
     release
-        The true frequencies in the shape of a release.
+        True frequencies in the shape of a release.
     nobody
         Timestamps without an active user, ``(T,)``.
     """

@@ -20,7 +20,7 @@ from mtsp_ldp.mechanisms.registry import mechanisms
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parents[1]
-"""The clone, where the package is in one."""
+"""Folder of the clone, if the package is in one."""
 CONFIG = next(
     (
         folder
@@ -29,7 +29,7 @@ CONFIG = next(
     ),
     PACKAGE / "config",
 )
-"""A clone's own config, else that of the working folder, else what the package brings."""
+"""Folder of the config: that of the clone, else of the working folder, else the one in the package."""
 GROUPS = ("dataset", "mechanism", "experiment")
 
 
@@ -63,7 +63,7 @@ def read_choice(group: str, name: str) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If there is no such choice, or its file is none of the kind.
+        If there is no such choice, or its file does not describe one.
     """
     if name not in choices(group):
         raise ConfigError(f"{group}={name!r}: must be one of {', '.join(choices(group))}")
@@ -146,12 +146,12 @@ def compose_config(stage: str, overrides: Sequence[str]) -> dict[str, Any]:
 
 
 def _text_after(word: str) -> str:
-    """The value of an override as it is written."""
+    """Take the value of an override as it is written."""
     return word.partition("=")[2].strip("'\"")
 
 
 def _first_line(error: Exception) -> str:
-    """What a library says is wrong, in one line, without its advice."""
+    """Put the error of a library into one line, without its advice."""
     return " ".join(re.split(r"\nSee |\n\s*full_key:|\nAvailable options", str(error))[0].split())
 
 
@@ -193,7 +193,7 @@ def load_dataset(name: str) -> Dataset:
 
 
 def make_dataset(name: str, config: Mapping[str, Any]) -> Dataset:
-    """Make a data set of its config; raises ConfigError naming its file."""
+    """Make a data set of its config; raise ConfigError naming its file if it is wrong."""
     try:
         return configured(config)
     except ValueError as problem:
@@ -201,5 +201,5 @@ def make_dataset(name: str, config: Mapping[str, Any]) -> Dataset:
 
 
 def mechanism_options(name: str) -> dict[str, Any]:
-    """Read the configured options of a mechanism; those without a file have their defaults."""
+    """Read the configured options of a mechanism; one without a file has none."""
     return dict(read_choice("mechanism", name).get("options") or {})

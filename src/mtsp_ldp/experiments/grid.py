@@ -53,25 +53,25 @@ class Experiment(BaseModel):
     Attributes
     ----------
     name
-        Names the folders of runs and reports; small letters, digits and underscores.
+        Name of the folders of runs and reports; small letters, digits and underscores.
     dataset
-        The streams: names in ``dataset/``.
+        Streams: names in ``dataset/``.
     mechanism
-        Registered names; floors (``zero``, ``uniform``) run once per stream.
+        Mechanisms by registered name; floors (``zero``, ``uniform``) run once per stream.
     epsilon
         Budgets of every window.
     window
-        w, in timestamps, from 1 to T.
+        Window lengths w, in timestamps, from 1 to T.
     repetitions
-        All of them inside one job.
+        Number of repetitions, all of them inside one job.
     seed
-        With stream, mechanism, ε, w and repetition it keys every random number.
+        Seed; with stream, mechanism, ε, w and repetition it is the key of every random number.
     figures
-        Drawn of every stream.
+        Figures to draw of every stream.
     batch
-        What one job runs through instead of being split over it; the same bytes, fewer starts.
+        Axes whose values share a job instead of getting a job each; the same bytes, fewer starts.
     vary
-        Mechanisms that run once more per variant, as ``<mechanism>.<variant>``, on the same random numbers.
+        Mechanisms that run again per variant, as ``<mechanism>.<variant>``, on the same random numbers.
     variants
         Other settings of the mechanisms in ``vary``: options by name.
     """
@@ -144,7 +144,7 @@ class Experiment(BaseModel):
         return GridCell(dataset=dataset, mechanism=mechanism, epsilon=epsilon, window=window)
 
     def as_config(self) -> dict[str, Any]:
-        """Give the keys that results depend on; how ``batch`` shares cells out over jobs is none."""
+        """Give the keys that results depend on: all but ``batch``, which shares cells out over jobs."""
         return self.model_dump(exclude={"batch"})
 
 
@@ -211,7 +211,7 @@ def typed(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(key: str) -> bool:
-    """Whether a key of an experiment holds names."""
+    """Tell whether a key of an experiment holds names."""
     return key in Experiment.model_fields and key not in ("epsilon", "window", "repetitions", "seed")
 
 

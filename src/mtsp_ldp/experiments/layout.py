@@ -1,4 +1,4 @@
-"""Where every file of the workflow has its place; Snakefile and stages ask here.
+"""Layout: the path of every file of the workflow, for Snakefile and stages.
 
 Names may hold Snakemake's wildcards, as ``{dataset}``.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from mtsp_ldp.evaluation.runs import RunFiles
 
 ANY = "any"
-"""Stands in file names for epsilon and window of the floors, which depend on neither."""
+"""Epsilon and window in file names of the floors, which depend on neither."""
 
 
 def cell_name(epsilon: float | str | None, window: int | str | None) -> str:
@@ -30,9 +30,9 @@ class Layout:
     Attributes
     ----------
     data
-        Raw files, streams, runs and summaries.
+        Folder of raw files, streams, runs and summaries.
     reports
-        Tables, figures and pages.
+        Folder of tables, figures and pages.
     """
 
     data: str = "data"
@@ -44,31 +44,31 @@ class Layout:
         return cls(config["data"], config["reports"])
 
     def raw(self, name: str) -> str:
-        """Folder of the raw files of a data set."""
+        """Name the folder of the raw files of a data set."""
         return f"{self.data}/raw/{name}"
 
     def receipt(self, name: str) -> str:
-        """What fetch says of the raw files of a data set."""
+        """Name the receipt that fetch writes of the raw files of a data set."""
         return f"{self.raw(name)}/receipt.json"
 
     def stream(self, dataset: str) -> str:
-        """A prepared stream."""
+        """Name the file of a prepared stream."""
         return f"{self.data}/streams/{dataset}.parquet"
 
     def facts(self, dataset: str) -> str:
-        """The facts beside a prepared stream."""
+        """Name the file of the facts beside a prepared stream."""
         return f"{self.data}/streams/{dataset}.json"
 
     def stream_page(self, dataset: str) -> str:
-        """The page about a stream."""
+        """Name the page about a stream."""
         return f"{self.reports}/streams/{dataset}.html"
 
     def study(self, name: str) -> str:
-        """The report of a study."""
+        """Name the report of a study."""
         return f"{self.reports}/studies/{name}.md"
 
     def experiment(self, name: str) -> "ExperimentLayout":
-        """The files of an experiment."""
+        """Lay out the files of an experiment."""
         return ExperimentLayout(self, name)
 
 
@@ -80,23 +80,23 @@ class ExperimentLayout:
     name: str
 
     def folder(self, dataset: str, mechanism: str) -> str:
-        """Folder of the runs of a mechanism on a stream."""
+        """Name the folder of the runs of a mechanism on a stream."""
         return f"{self.layout.data}/runs/{self.name}/{dataset}/{mechanism}"
 
     def run(
         self, dataset: str, mechanism: str, epsilon: float | str | None, window: int | str | None
     ) -> RunFiles:
-        """The files of one cell of the grid."""
+        """Name the files of one cell of the grid."""
         return RunFiles(f"{self.folder(dataset, mechanism)}/{cell_name(epsilon, window)}")
 
     @property
     def summary(self) -> str:
-        """Means and intervals of all cells."""
+        """File of the means and intervals of all cells."""
         return f"{self.layout.data}/summaries/{self.name}.parquet"
 
     @property
     def ratios(self) -> str:
-        """Variants in proportion to their mechanisms."""
+        """File of the ratios of variants to their mechanisms."""
         return f"{self.layout.data}/summaries/{self.name}.ratios.parquet"
 
     @property
@@ -106,17 +106,17 @@ class ExperimentLayout:
 
     @property
     def page(self) -> str:
-        """The page."""
+        """File of the page."""
         return f"{self.report}/index.html"
 
     def table(self, name: str, form: str) -> str:
-        """A table (of a stream by its name, else ``claims``, ``ranks``, ``profiles``) in a format."""
+        """Name a table (of a stream by its name, else ``claims``, ``ranks``, ``profiles``) in a format."""
         return f"{self.report}/tables/{name}.{form}"
 
     def figure(self, dataset: str, figure: str, form: str) -> str:
-        """A figure of a stream in a format."""
+        """Name a figure of a stream in a format."""
         return f"{self.report}/figures/{dataset}.{figure}.{form}"
 
     def log(self, rule: str, part: str = "") -> str:
-        """The log of a job: of a rule, or of one of its jobs."""
+        """Name the log of a rule, or of one of its jobs."""
         return f"logs/{self.name}/{rule}/{part}.log" if part else f"logs/{self.name}/{rule}.log"

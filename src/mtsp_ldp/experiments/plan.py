@@ -1,4 +1,4 @@
-"""The plan of a run of the workflow: the config, composed and checked once, and what each job is told.
+"""The plan of a run of the workflow: the config, composed and checked once, and the parameters of each job.
 
 The Snakefile makes one plan. It is written to a file that every job reads, named by its digest, so that jobs
 of another plan are not disturbed; what a job takes of it is a parameter of its rule, so that an edit reruns
@@ -23,7 +23,7 @@ from mtsp_ldp.mechanisms.registry import base_of, find
 from mtsp_ldp.streams.facts import PreparedFacts
 
 SECONDS_PER_STEP = {"flat": 0.8e-4, "tree": 5e-4}
-"""Of one repetition and timestamp, measured on one core of a small server; for the estimate before a run."""
+"""Seconds of one repetition and timestamp on one core of a small server; for the estimate before a run."""
 PERMISSIONS = ("allow_download", "accept_terms")
 
 
@@ -35,9 +35,9 @@ class Plan:
     experiment
         A checked grid.
     permission
-        What the user allows.
+        Downloads and terms that the user allows.
     layout
-        Folders.
+        Folders of the workflow.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class Plan:
         return cls(load_experiment(str(given.pop("experiment", "default")), given), permission)
 
     def _mechanism(self, name: str, composed: Mapping[str, Any]) -> dict[str, Any]:
-        """The registered name and all options of a mechanism: defaults, its yaml's over them, a variant's."""
+        """Give registered name and options of a mechanism: defaults, then its yaml's, then a variant's."""
         base, _, variant = name.partition(".")
         own = self.experiment.variants[variant] if variant else {}
         options = {**own_defaults(find(base)), **(composed[base].get("options") or {}), **own}
@@ -125,7 +125,7 @@ class Plan:
 
     @cached_property
     def text(self) -> str:
-        """The plan as every job reads it."""
+        """JSON text of the plan, as every job reads it."""
         plan = {
             "experiment": self.experiment.as_config(),
             "dataset": self.datasets,
@@ -137,7 +137,7 @@ class Plan:
 
     @property
     def path(self) -> str:
-        """The file of the plan."""
+        """Path of the plan, with its digest."""
         return f"logs/{self.experiment.name}/plan-{digest_text(self.text)[:12]}.json"
 
     def write(self) -> None:
@@ -169,7 +169,7 @@ class Plan:
         ]
 
     def focus_files(self, dataset: str) -> list[str]:
-        """Name the scores of the runs that views look into, one per mechanism."""
+        """Name the scores of the runs that figures and the page show, one per mechanism."""
         experiment = self.experiment
         return [experiment.focus_cell(dataset, name).files(self.files).scores for name in experiment.names]
 

@@ -20,11 +20,11 @@ from mtsp_ldp.mechanisms.registry import base_of, find
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ASSETS = ("*.css", "*.jinja", "*.js", "*.mplstyle")
-"""What the package holds beside Python."""
+"""Patterns of the files in the package that are not Python."""
 
 
 def _source(module: str) -> Path | None:
-    """File of a module of this package; None for anything else."""
+    """Find the file of a module of this package; None for any other module."""
     top, *rest = module.split(".")
     path = PACKAGE.joinpath(*rest)
     for file in (path / "__init__.py", path.with_suffix(".py")):
@@ -35,7 +35,7 @@ def _source(module: str) -> Path | None:
 
 @cache
 def _imported(module: str) -> frozenset[str]:
-    """Modules of this package that a module imports, by its text: one that is broken breaks no other."""
+    """List the modules of this package that a module imports, by its text: a broken one breaks no other."""
     source = _source(module)
     assert source is not None
     names: set[str] = set()
@@ -62,13 +62,13 @@ def code_digest(*modules: str) -> str:
         source = _source(module)
         digest.update(module.encode() + (source.read_bytes() if source else _foreign(module)))
     if any(module.startswith("mtsp_ldp.report.") for module in needed):
-        for asset in sorted(one for kind in ASSETS for one in (PACKAGE / "report").glob(kind)):
+        for asset in sorted(one for pattern in ASSETS for one in (PACKAGE / "report").glob(pattern)):
             digest.update(asset.name.encode() + asset.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _foreign(module: str) -> bytes:
-    """Version of the distribution that brings a module, and the sources of its package."""
+    """Join the version of a module's distribution and the sources of its package."""
     top = module.partition(".")[0]
     spec = find_spec(top)
     assert spec is not None

@@ -1,4 +1,4 @@
-"""Studies that are no grid: how error and time grow, and when grouping breaks a group."""
+"""Studies outside the experiment grid: growth of error and time, and when grouping breaks a group."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ THEORY |= {("cells", "seconds"): 1.0, ("users", "seconds"): 0.0, ("timestamps", 
 
 
 def drifting(users: int, length: int, d: int = 64) -> Stream:
-    """Exchangeable users on d cells of Zipf popularity that swells and ebbs by a tenth in 200 steps."""
+    """Make exchangeable users on d cells of Zipf popularity that swells and ebbs by a tenth in 200 steps."""
     rank = np.arange(1, d + 1)
     phase = 2 * np.pi * rank / d
     wave = 1 + 0.1 * np.sin(2 * np.pi * np.arange(length)[:, None] / 200 + phase)
@@ -42,12 +42,13 @@ def drifting(users: int, length: int, d: int = 64) -> Stream:
 
 
 def growth() -> dict[str, pl.DataFrame]:
-    """Error and time as cells, users and timestamps grow.
+    """Measure error and time as cells, users and timestamps grow.
 
     Returns
     -------
-    ``errors`` (axis, size, mechanism, repetition, mse), reproducible; ``seconds`` likewise, measured; and
-    ``slopes`` (axis, quantity, mechanism, slope, theory) of log-log fits.
+    dict
+        ``errors`` (axis, size, mechanism, repetition, mse), reproducible; ``seconds`` likewise, measured; and
+        ``slopes`` (axis, quantity, mechanism, slope, theory) of log-log fits.
     """
     rows = [
         (axis, size, name, repetition, *_timed(stream, name, repetition))
@@ -118,12 +119,13 @@ SIGNALS: dict[str, Callable[[np.random.Generator], FloatArray]] = {
 
 
 def grouping() -> dict[str, pl.DataFrame]:
-    """How often a new group opens, and how far the release is from the signal, publication by publication.
+    """Measure how often a new group opens and the error of the release, publication by publication.
 
     Returns
     -------
-    ``groups``: signal, rule, publication, breaks (share of copies that open a group), mse (in noise
-    variances; 1 is no smoothing).
+    dict
+        ``groups``: signal, rule, publication, breaks (share of copies that open a group), mse (in noise
+        variances; 1 is no smoothing).
     """
     frames = []
     for signal, make in SIGNALS.items():
@@ -142,7 +144,7 @@ def grouping() -> dict[str, pl.DataFrame]:
 
 
 def privacy() -> dict[str, pl.DataFrame]:
-    """Audits, equality in law, and what w-event LDP does not give."""
+    """Tabulate audits, equality in law, and what w-event LDP does not protect."""
     return {
         "empirical": empirical_table(),
         "exact": exact_table(),

@@ -1,7 +1,7 @@
-"""What a killed run and a clock that was set back leave in a working folder; mended before the next run.
+"""Repair of a working folder after a killed run, or after a clock that was set back.
 
-Snakemake's lock is a file, and outlives a run that was killed or lost its power: the next run would be
-refused for ever. A lock of the kernel's ends with its holder, and tells a stale file from a live one.
+Snakemake's lock is a file, and outlives a run that was killed or lost its power: the next run would
+always be refused. A lock of the kernel's ends with its holder, and tells a stale file from a live one.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 PATIENCE = 10.0
-"""Seconds that a file may be from the future: a file server's clock is never quite this machine's."""
+"""Seconds by which a file's time may lie in the future: clocks of file servers differ a little."""
 
 
 def clear_stale_locks(folder: Path) -> IO[str] | None:
@@ -22,39 +22,40 @@ def clear_stale_locks(folder: Path) -> IO[str] | None:
     Parameters
     ----------
     folder
-        Where Snakemake works, with ``.snakemake`` in it.
+        Working folder of Snakemake, with ``.snakemake`` in it.
 
     Returns
     -------
-    A file to keep open as long as this run lives, which tells others that it does; None where the file system
-    has no such locks or cannot be written to: then Snakemake's own lock stands alone.
+    IO or None
+        File to keep open as long as this run lives, so that others see that it does; None where the file
+        system has no such locks or cannot be written to: then there is only Snakemake's lock.
     """
     state = folder / ".snakemake"
     try:
         state.mkdir(exist_ok=True)
-        held = (state / "alive").open("a")
+        alive = (state / "alive").open("a")
     except OSError:
         return None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         pass  # another run lives, and its lock is no stale one
     except OSError:
-        held.close()
+        alive.close()
         return None
     else:
         if _is_gone((state / "alive").read_text()):
             for lock in (state / "locks").glob("*.lock"):
                 lock.unlink(missing_ok=True)
-        held.truncate(0)
-        held.write(f"{socket.gethostname()} {os.getpid()}")
-        held.flush()
-    fcntl.flock(held, fcntl.LOCK_SH)
-    return held
+        alive.truncate(0)
+        alive.write(f"{socket.gethostname()} {os.getpid()}")
+        alive.flush()
+    fcntl.flock(alive, fcntl.LOCK_SH)
+    return alive
 
 
 def _is_gone(holder: str) -> bool:
-    """Whether the last holder is known to be gone: the kernel's lock may not reach other machines."""
+    """Tell whether the last holder is known to be gone: the kernel's lock may not reach other machines."""
     host, _, pid = holder.partition(" ")
     if host != socket.gethostname() or not pid.isdigit():
         return False

@@ -1,1 +1,1 @@
-"""The ground that every room stands on: arrays, files, seeds, and the shapes of cells. It knows no user."""
+"""Foundation of every other package: arrays, files, seeds, and the geometry of cells. It knows no user."""

@@ -23,7 +23,7 @@ def atomic_write(target: str | Path, *, durable: bool = False) -> Iterator[Path]
     Parameters
     ----------
     durable
-        Return only when it would survive a loss of power: for a ledger, not for what can be made again.
+        Return only after the file would survive a loss of power: for a ledger, not for reproducible files.
 
     Raises
     ------
@@ -116,18 +116,18 @@ def read_json(path: str | Path) -> dict[str, Any]:
         If it is not a whole one.
     """
     try:
-        held: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise BrokenFileError(f"{path}: not a whole json file ({error}); delete it and run again") from None
-    return held
+    return content
 
 
-def digest_file(path: str | Path, kind: str = "sha256") -> str:
-    """The sha256 of a file, or its hash of another kind, in hex."""
+def digest_file(path: str | Path, algorithm: str = "sha256") -> str:
+    """Hash a file with sha256 or another algorithm, in hex."""
     with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, kind).hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def digest_text(text: str) -> str:
-    """The sha256 of a text, in hex."""
+    """Hash a text with sha256, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -10,13 +10,13 @@ _FINE = 16  # bits a side for points: 65,536 steps
 
 
 def hilbert_grid(side: int) -> IntArray:
-    """Cell number of each grid square along a Hilbert curve, ``(side, side)`` indexed [x, y].
+    """Enumerate the squares of a grid along a Hilbert curve, ``(side, side)`` indexed [x, y].
 
     Where the side is no power of two, the curve of the next larger one is walked and the squares outside
     are left out.
     """
     if side < 1:
-        raise ValueError(f"grid={side!r}: a whole number of squares a side, at least 1")
+        raise ValueError(f"grid={side!r}: must be an integer number of squares a side, at least 1")
     if side == 1:
         return np.zeros((1, 1), dtype=np.int64)
     bits = (side - 1).bit_length()
@@ -29,7 +29,7 @@ def hilbert_grid(side: int) -> IntArray:
 
 
 def hilbert_order(lon: npt.ArrayLike, lat: npt.ArrayLike) -> IntArray:
-    """The order of points along a Hilbert curve over their bounding box, ``(n,)``; ties stay in order."""
+    """Sort points along a Hilbert curve over their bounding box: indices ``(n,)``; ties stay in order."""
     curve = HilbertCurve(_FINE, 2)
     points = np.column_stack([_steps(lon), _steps(lat)]).tolist()
     return np.argsort(curve.distances_from_points(points), kind="stable")

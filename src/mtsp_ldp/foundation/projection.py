@@ -10,7 +10,7 @@ from mtsp_ldp.foundation.tree import BinaryTree
 
 
 def project_on_simplex(frequencies: FloatArray, *, at_most: bool = False) -> FloatArray:
-    """The nearest probability vectors in the Euclidean sense.
+    """Project vectors on the nearest probability vectors in the Euclidean sense.
 
     Parameters
     ----------

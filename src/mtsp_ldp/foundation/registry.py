@@ -1,6 +1,6 @@
 """Names of what may be added: mechanisms and formats of data sets, of this package and of others.
 
-Each module of a folder of this package is imported once and registers its own names; so does each entry point
+Each module of a folder of this package is imported once and registers names; so does each entry point
 of another package. A module that cannot be imported is left out and named, and the others work on.
 """
 
@@ -15,21 +15,21 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """What is known by name, once it is asked for.
+    """Registered things by name, loaded when first asked for.
 
     Parameters
     ----------
     noun
-        What the names name; used in errors.
+        Noun for the things, in errors.
     package
-        Folder of this package whose modules register names.
+        Subpackage of this package whose modules register names.
     group
-        Entry points of other packages that do.
+        Group of entry points of other packages that register names.
 
     Attributes
     ----------
     left_out
-        Modules and entry points that cannot be imported, and why.
+        Modules and entry points that cannot be imported, with the reasons.
     """
 
     def __init__(self, noun: str, package: str, group: str) -> None:
@@ -40,7 +40,7 @@ class Registry(Generic[T]):
         self.left_out: dict[str, str] = {}
 
     def enter(self, name: str, thing: T, source: type) -> None:
-        """Register a name for what a class stands for; the same class may do so again.
+        """Register a thing of a class under a name; the same class may do so again.
 
         Raises
         ------
@@ -71,12 +71,12 @@ class Registry(Generic[T]):
             self.left_out[label] = f"{type(fault).__name__}: {where}"
 
     def find(self, name: str) -> T:
-        """What has this name.
+        """Look up the thing of this name.
 
         Raises
         ------
         ValueError
-            Listing the names, and what was left out.
+            If there is none; the message lists the names, and what was left out.
         """
         if name not in self.known:
             raise ValueError(

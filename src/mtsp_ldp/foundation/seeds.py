@@ -1,4 +1,4 @@
-"""Random seeds by name: every cell of a grid has its own, and adding a cell changes no other."""
+"""Random seeds by key: each cell of a grid has a different one, and adding a cell changes no other."""
 
 import hashlib
 import json

@@ -1,7 +1,7 @@
 """The changing state of an object as plain numbers and arrays, in one file without code in it.
 
 An object is made again by its constructor, and then given the state. What a constructor makes and nobody
-changes (frozen dataclasses, objects without attributes of their own) is left as it is.
+changes (frozen dataclasses, objects without a ``__dict__``) is left as it is.
 """
 
 import json
@@ -30,9 +30,9 @@ def capture(thing: object, path: str = "", leave: tuple[str, ...] = ()) -> State
     thing
         The object.
     path
-        What to call it in errors.
+        Name of the object in errors.
     leave
-        Attributes that are not taken.
+        Attributes to leave out.
 
     Raises
     ------
@@ -75,20 +75,20 @@ def restore(thing: Any, state: State) -> None:
 
 
 def _decode(now: Any, value: Any) -> Any:
-    """The value in an attribute that holds ``now`` after the object was made again."""
+    """Decode the value of an attribute that holds ``now`` after the object was made again."""
     if isinstance(value, list):
         items = [_decode((), one) for one in value]
         return deque(items, now.maxlen) if isinstance(now, deque) else type(now)(items)
     if not isinstance(value, dict):
         return value
-    ((kind, content),) = value.items()
-    if kind == "array":
+    ((tag, content),) = value.items()
+    if tag == "array":
         return content
-    if kind == "attributes":
+    if tag == "attributes":
         restore(now, content)
-    elif kind == "generator":
+    elif tag == "generator":
         now.bit_generator.state = content
-    elif kind == "entries":
+    elif tag == "entries":
         now.clear()
         now.update({key: _decode((), one) for key, one in content.items()})
     return now
@@ -116,8 +116,8 @@ def read_state(path: Path) -> State:
         If the file is no such state; the message names it.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
         state: State = json.loads(arrays.pop(_TEXT).tobytes(), object_hook=lambda one: _resolve(one, arrays))
     except (ValueError, KeyError, EOFError, AttributeError, BadZipFile) as error:
         raise BrokenFileError(f"{path}: must be a state written by save ({error})") from None

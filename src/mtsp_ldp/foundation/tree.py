@@ -43,12 +43,12 @@ class BinaryTree:
         return 2 * self.leaves - 1
 
     def level(self, level: int) -> slice:
-        """Where the nodes of a level stand in the flat array."""
+        """Slice the nodes of a level out of the flat array."""
         return slice((1 << level) - 1, (2 << level) - 1)
 
     @cached_property
     def bottom(self) -> slice:
-        """Where the d cells stand in the flat array, padding excluded."""
+        """Slice of the d cells in the flat array, padding excluded."""
         return slice(self.leaves - 1, self.leaves - 1 + self.d)
 
     @cached_property
@@ -65,19 +65,19 @@ class BinaryTree:
 
     @cached_property
     def asked(self) -> npt.NDArray[np.bool_]:
-        """Nodes that hold an unknown: neither the root nor padding only, ``(size,)``."""
+        """Mask of the nodes that hold an unknown: neither the root nor padding only, ``(size,)``."""
         asked = self.cells > 0
         asked[0] = False
         return asked
 
     @cached_property
     def path(self) -> npt.NDArray[np.int64]:
-        """The node of each level above each cell, ``(levels, d)``, as indices of the flat array."""
+        """Node of each level above each cell, ``(levels, d)``, as indices of the flat array."""
         level = np.arange(self.levels)[:, None]
         return np.asarray((1 << level) - 1 + (np.arange(self.d) >> (self.levels - 1 - level)))
 
     def cover(self, lo: int, hi: int) -> list[tuple[int, int]]:
-        """The unique smallest set of nodes whose disjoint union is ``[lo, hi]``, left to right.
+        """Find the unique smallest set of nodes whose disjoint union is ``[lo, hi]``, left to right.
 
         Parameters
         ----------
@@ -86,10 +86,11 @@ class BinaryTree:
 
         Returns
         -------
-        Pairs (level, index).
+        list
+            Pairs (level, index).
         """
         if not 0 <= lo <= hi < self.leaves:
-            raise ValueError(f"[{lo}, {hi}]: an interval lies in 0..{self.leaves - 1}")
+            raise ValueError(f"[{lo}, {hi}]: must be an interval of leaves in 0..{self.leaves - 1}")
         left: list[tuple[int, int]] = []
         right: list[tuple[int, int]] = []
         level, start, end = self.levels - 1, lo, hi + 1
@@ -106,5 +107,5 @@ class BinaryTree:
 
 @lru_cache(maxsize=64)
 def binary_tree(d: int) -> BinaryTree:
-    """The tree over d cells, made once."""
+    """Make the tree over d cells, once."""
     return BinaryTree(d)

@@ -18,7 +18,7 @@ _PLAINLY = {
     "Dictionary should have at least 1 item after validation, not 0": "must hold at least one option",
     "String should match pattern": "must match",
 }
-"""Words of pydantic, and plainer ones."""
+"""Plainer words for those of pydantic."""
 
 
 def explain(error: ValidationError, label: str, allowed: Iterable[str]) -> str:
@@ -27,14 +27,14 @@ def explain(error: ValidationError, label: str, allowed: Iterable[str]) -> str:
     Parameters
     ----------
     error
-        What pydantic found.
+        Error of pydantic.
     label
-        Whose values they are; begins the line.
+        Beginning of the line: whose values they are.
     allowed
-        The keys there are.
+        Keys that exist.
     """
-    told = [_one(dict(one), list(allowed)) for one in error.errors(include_url=False)]
-    return f"{label}{'; '.join(told)}"
+    faults = [_one(dict(one), list(allowed)) for one in error.errors(include_url=False)]
+    return f"{label}{'; '.join(faults)}"
 
 
 def _one(fault: dict[str, Any], allowed: list[str]) -> str:
@@ -44,8 +44,8 @@ def _one(fault: dict[str, Any], allowed: list[str]) -> str:
     if fault["type"] in ("missing", "missing_argument", "missing_keyword_only_argument"):
         return f"{key}: missing"
     if fault["type"] == "value_error":  # of a validator of our own; one of a whole model names the key itself
-        told = str(fault["ctx"]["error"])
-        return f"{key}={value!r}: {told}" if key else told
+        problem = str(fault["ctx"]["error"])
+        return f"{key}={value!r}: {problem}" if key else problem
     if fault["type"] == "literal_error":
         return f"{key}={value!r}: must be one of {_plain(fault['ctx']['expected'])}"
     if message.startswith(_ALLOWED):
@@ -56,12 +56,12 @@ def _one(fault: dict[str, Any], allowed: list[str]) -> str:
 
 
 def _plain(expected: str) -> str:
-    """A list of choices without quotes."""
+    """Strip the quotes of a list of choices."""
     return expected.replace("'", "").replace(" or ", ", ")
 
 
 def _key(place: tuple[int | str, ...]) -> str:
-    """A place as it is written: ``epsilon[0]``, ``files[1].name``."""
+    """Write a place as in ``epsilon[0]``, ``files[1].name``."""
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

@@ -11,30 +11,30 @@ from mtsp_ldp.privacy.units import Units
 
 
 class Absorption:
-    """Candidate: one unit for each timestamp since the last publication's debt was paid back."""
+    """Rule of absorption: one unit for each timestamp since the last nullified one."""
 
     def __init__(self, window: int) -> None:
         self._window = window
         self._unit = half_step(window)
-        self._paid = -1  # last timestamp that is nullified, or of a publication without debt
+        self._paid = -1  # last timestamp that is nullified, or last publication of one unit
 
     def candidate(self, t: int) -> Units:
         """Absorb at most w units; 0 at a nullified timestamp."""
         return Units(self._unit * min(max(t - self._paid, 0), self._window))
 
     def record(self, t: int, share: Units) -> None:
-        """A publication of k units nullifies the k - 1 timestamps after it."""
+        """Nullify the k - 1 timestamps after a publication of k units."""
         self._paid = t + share // self._unit - 1
 
 
 @register(lba="budget", lpa="population")
 class BudgetAbsorption(AdaptiveHistogram):
-    """Uniform units, absorbed where the release was repeated.
+    """LBA and LPA: uniform units, absorbed where the release was repeated.
 
     Parameters
     ----------
     minimum_share
-        A smaller candidate is not published [extension; 0 is LDP-IDS].
+        Share of the window below which nothing is published [extension; 0 is LDP-IDS].
     """
 
     def __init__(self, setting: Setting, *, minimum_share: Share = 0.0) -> None:

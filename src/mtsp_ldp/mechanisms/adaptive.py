@@ -15,14 +15,14 @@ from mtsp_ldp.privacy.survey import NOT_ASKED, Question, Survey
 from mtsp_ldp.privacy.units import FULL, NOTHING, Units, to_units
 
 Share = Annotated[float, Field(ge=0, le=0.5)]
-"""A fraction of the window that publications may have."""
+"""Fraction of the window that a publication may have."""
 
 
 class Rule(Protocol):
-    """How much of the publications' half of the window a timestamp may have."""
+    """Rule that offers a timestamp a share of the publications' half of the window."""
 
     def candidate(self, t: int) -> Units:
-        """Units that a publication at t would get; 0 where none may be made."""
+        """Offer the units that a publication at t would get; 0 where none may be made."""
         ...
 
     def record(self, t: int, share: Units) -> None:
@@ -31,12 +31,12 @@ class Rule(Protocol):
 
 
 def half_step(window: int) -> Units:
-    """The share 1/(2w) that each timestamp spends on its dissimilarity, in units."""
+    """Compute the share 1/(2w) that each timestamp spends on its dissimilarity, in units."""
     return Units(FULL // (2 * window))
 
 
 def smallest_share(minimum: float) -> Units:
-    """Units below which a publication is not worth making.
+    """Compute the units below which a publication is not worth making.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ class LdpIdsRule:
     Parameters
     ----------
     rule
-        The candidate shares.
+        Rule of the candidate shares.
     minimum_share
-        A smaller candidate is refused.
+        Share of the window below which a candidate is refused.
     """
 
     def __init__(self, rule: Rule, minimum_share: float = 0.0) -> None:
@@ -68,7 +68,7 @@ class LdpIdsRule:
     def choose(
         self, t: int, dissimilarity: float, spread: float, variance: Callable[[Units], float]
     ) -> tuple[int, Units]:
-        """No k (-1), and the units to publish with (0: approximate); ``spread`` is not looked at."""
+        """Choose the units to publish with (0: approximate), and no k (-1); ``spread`` is ignored."""
         share = self._rule.candidate(t)
         pays = share >= self._least and dissimilarity > variance(share)
         return -1, share if pays else Units(0)
@@ -88,7 +88,7 @@ class AdaptiveHistogram(Mechanism):
         self._release = self.initial()
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
-        """M1, then M2 (LDP-IDS, Algorithms 1 and 2)."""
+        """Run M1, then M2 (LDP-IDS, Algorithms 1 and 2)."""
         first = survey([self._cells], self._unit)
         if not first:
             return Step(share_1=first.spent)

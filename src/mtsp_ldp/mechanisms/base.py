@@ -1,7 +1,7 @@
-"""What a mechanism is: one small class with a ``step``. It meets users through a survey only.
+"""Mechanisms: one small class each, with a ``step``. They meet users through a survey only.
 
 A new mechanism is one file in this folder: a class with ``@register(name=division)``. It may import
-neither streams nor populations; it is handed a door, so its w-event guarantee is not its own business.
+neither streams nor populations; it is handed a survey (a queryable), which keeps the w-event guarantee.
 """
 
 import math
@@ -24,7 +24,7 @@ Initial = Literal["zero", "uniform"]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a mechanism is told before the stream starts; all of it public.
+    """Parameters that a mechanism gets before the stream starts; all of them public.
 
     Attributes
     ----------
@@ -33,14 +33,13 @@ class Setting:
     window
         w, in timestamps.
     division
-        What a share of the window buys.
+        Division of the window, by budget or by population.
     coins
         Public coins.
     initial
-        The release before the first publication: ``zero`` (LDP-IDS), or ``uniform`` [extension].
+        Release before the first publication: ``zero`` (LDP-IDS), or ``uniform`` [extension].
     noise
-        How the variance of an answer is counted where a decision needs it: as the ``paper`` does, or
-        ``exact`` [extension].
+        Variance of an answer where a decision needs it: that of the ``paper``, or ``exact`` [extension].
     """
 
     d: int
@@ -52,15 +51,15 @@ class Setting:
 
 
 class Step(NamedTuple):
-    """What happened at one timestamp.
+    """Outcome of one timestamp.
 
     Attributes
     ----------
     published
-        The new release, or None where the last one is repeated: ``(d,)`` frequencies, or the nodes of a
+        New release, or None where the last one is repeated: ``(d,)`` frequencies, or the nodes of a
         tree in level order. It is copied.
     variance
-        Of each released value, where a later step may need it (trees); else None.
+        Noise variance of each released value of a tree; None for histograms.
     share_1, share_2
         Units of the window spent on the dissimilarity and on the publication; together what surveys spent.
     dissimilarity
@@ -89,9 +88,9 @@ class Mechanism(ABC):
     reads_data
         False for the floors, which ask nobody and depend on neither epsilon nor w.
     tree
-        Whether releases are trees.
+        True if releases are trees.
     baseline
-        Whether gains are counted against it: the published mechanisms that histograms are compared by.
+        True if gains are counted against it: the published mechanisms that release histograms.
     """
 
     reads_data: ClassVar[bool] = True
@@ -102,7 +101,7 @@ class Mechanism(ABC):
         self.setting = setting
 
     def initial(self) -> FloatArray:
-        """The release before the first publication, ``(d,)``: zeros, or everybody spread evenly."""
+        """Make the release before the first publication, ``(d,)``: zeros, or 1/d everywhere."""
         d = self.setting.d
         return np.zeros(d) if self.setting.initial == "zero" else np.full(d, 1.0 / d)
 

@@ -11,7 +11,7 @@ from mtsp_ldp.privacy.units import FULL, Units
 
 
 class Distribution:
-    """Candidate: half of the publications' remainder of the window."""
+    """Rule of distribution: half of what publications have left of the window."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -19,7 +19,7 @@ class Distribution:
         self._left = FULL // 2
 
     def candidate(self, t: int) -> Units:
-        """Half of 1/2 minus what the last w - 1 timestamps spent."""
+        """Take half of: 1/2 minus what the last w - 1 timestamps spent."""
         while self._spent and self._spent[0][0] <= t - self._window:
             self._left += self._spent.popleft()[1]
         return Units(self._left // 2)
@@ -32,12 +32,12 @@ class Distribution:
 
 @register(lbd="budget", lpd="population")
 class BudgetDistribution(AdaptiveHistogram):
-    """Exponentially decaying shares, recycled when they leave the window.
+    """LBD and LPD: exponentially decaying shares, recycled when they leave the window.
 
     Parameters
     ----------
     minimum_share
-        A smaller candidate is not published [extension; 0 is LDP-IDS].
+        Share of the window below which nothing is published [extension; 0 is LDP-IDS].
     """
 
     def __init__(self, setting: Setting, *, minimum_share: Share = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""The trivial floors: what publishing nothing is worth. They ask nobody."""
+"""Floors: constant baselines that read no data (trivial baselines). They ask nobody."""
 
 import numpy as np
 
@@ -9,19 +9,19 @@ from mtsp_ldp.privacy.survey import Survey
 
 @register(zero="budget")
 class Zero(Mechanism):
-    """Releases 0 for every cell, for ever."""
+    """Constant baseline: releases 0 for every cell at every t."""
 
     reads_data = False
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
-        """Do nothing."""
+        """Publish nothing, so that the initial release is repeated."""
         return Step()
 
 
 @register(uniform="budget")
 class UniformGuess(Zero):
-    """Releases 1/d for every cell, for ever."""
+    """Constant baseline: releases 1/d for every cell at every t."""
 
     def initial(self) -> FloatArray:
-        """Everybody spread evenly."""
+        """Make the release of 1/d for every cell."""
         return np.full(self.setting.d, 1.0 / self.setting.d)

@@ -45,7 +45,7 @@ def check_terms(epsilon: float, window: int, length: int | None = None) -> None:
 
 @cache
 def options_model(registration: Registration) -> type[BaseModel]:
-    """Make the model of a mechanism's options: its own, then those of every mechanism that reads data."""
+    """Make the model of a mechanism's options: those of its class, then those of all that read data."""
     cls = registration.cls
     parameters, empty = inspect.signature(cls, eval_str=True).parameters, inspect.Parameter.empty
     fields: dict[str, Any] = {
@@ -74,11 +74,12 @@ def check_options(registration: Registration, options: Mapping[str, Any], window
     Parameters
     ----------
     registration
-        The mechanism.
+        Registration of the mechanism.
     options
-        Names and values.
+        Options by name.
     window
-        If given, the mechanism is made once with this window, so that its own checks run too.
+        Window with which the mechanism is made once, so that the checks of its constructor run too; None
+        leaves them out.
     """
     label, model = registration.name, options_model(registration)
     try:
@@ -93,5 +94,5 @@ def check_options(registration: Registration, options: Mapping[str, Any], window
         registration.cls(setting, **own)
     except ValueError as fault:
         raise ValueError(f"{label}.{fault}") from None
-    except Exception as fault:  # whatever a mechanism from elsewhere makes of its options
+    except Exception as fault:  # a mechanism of another package may raise anything
         raise ValueError(f"{label}: options {own}: {type(fault).__name__}: {fault}") from None

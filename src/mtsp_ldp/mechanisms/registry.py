@@ -1,6 +1,6 @@
 """Mechanisms by name, and which of them are floors and baselines.
 
-A package may bring its own: a module that registers them, named by an entry point of the group
+Another package may add mechanisms: a module that registers them, named by an entry point of the group
 ``mtsp_ldp.mechanisms``.
 """
 
@@ -10,7 +10,7 @@ from mtsp_ldp.mechanisms.base import REGISTRY, Registration
 
 
 def mechanisms() -> Mapping[str, Registration]:
-    """Every registered mechanism by name."""
+    """List every registered mechanism by name."""
     return REGISTRY.known
 
 
@@ -31,15 +31,15 @@ def base_of(name: str) -> str:
 
 
 def readers() -> list[str]:
-    """Names of the mechanisms that read data."""
+    """Name the mechanisms that read data."""
     return [name for name, known in mechanisms().items() if known.cls.reads_data]
 
 
 def floors() -> list[str]:
-    """Names of the trivial baselines, which read no data."""
+    """Name the trivial baselines, which read no data."""
     return [name for name, known in mechanisms().items() if not known.cls.reads_data]
 
 
 def baselines() -> list[str]:
-    """Names of the mechanisms that gains are counted against."""
+    """Name the mechanisms that gains are counted against."""
     return [name for name, known in mechanisms().items() if known.cls.baseline]

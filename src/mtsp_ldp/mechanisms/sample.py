@@ -16,12 +16,12 @@ from mtsp_ldp.privacy.units import FULL, Units
 
 @register(lsp="population")
 class Sample(Mechanism):
-    """Share 1 at t = phase (mod w).
+    """LSP: share 1 at t = phase (mod w).
 
     Parameters
     ----------
     phase
-        ``"random"`` draws it uniformly from 0..w-1; an integer fixes it (0 is the textbook's). With
+        Phase: ``"random"`` draws it uniformly from 0..w-1; an integer fixes it (0 is the textbook's). With
         a phase above 0, t = 0 publishes with share phase/w and t = phase with the rest.
     """
 

@@ -28,7 +28,7 @@ class History(NamedTuple):
     Attributes
     ----------
     steps
-        One a timestamp.
+        Steps, one a timestamp.
     active
         n_t, one a timestamp.
     versions
@@ -59,20 +59,20 @@ class Session:
     window
         w, in timestamps.
     coins
-        Public coins; the mechanism gets a stream of its own from them, so that it replays without users.
+        Public coins; the mechanism gets a separate stream of them, so that it replays without users.
     options
-        Of the mechanism, and ``initial``, ``noise``, ``oracle``, ``presence``.
+        Options of the mechanism, and ``initial``, ``noise``, ``oracle``, ``presence``.
 
     Attributes
     ----------
     division
-        What a share buys; the users behind the surveys must be under the same.
+        Division of the window; the users behind the surveys must have the same.
     presence
-        Whether absent users are to report too.
+        ``private`` if absent users are to report too, else ``public``.
     tree
         Geometry of the releases; None where they are histograms.
     release, variance
-        What stands now: ``(d,)`` frequencies or ``(size,)`` tree nodes, and the nodes' noise variances.
+        Current release: ``(d,)`` frequencies or ``(size,)`` tree nodes, and the nodes' noise variances.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class Session:
         return step
 
     def run(self, users: Surveyed, length: int) -> History:
-        """Let the mechanism act at t = 0, …, length - 1; raises as `step`."""
+        """Let the mechanism act at t = 0, …, length - 1; raise as `step` does."""
         active = [users.active(t) for t in range(length)]
         steps, versions, variances, times = [], [self.release], [self.variance], [0]
         nothing = np.zeros(self._shape, dtype=bool)
@@ -153,7 +153,7 @@ class Session:
         return history
 
     def state(self) -> State:
-        """Take what stands and what the mechanism remembers, as arrays and numbers.
+        """Take the release and the state of the mechanism, as arrays and numbers.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class Session:
         self.mechanism.setting.coins.bit_generator.state = state["coins"]
 
     def _act(self, t: int, n: int, users: Surveyed) -> tuple[Step, FloatArray, FloatArray | None]:
-        """A step of the mechanism, and what stands after it: release and variance."""
+        """Let the mechanism act once; return its step, and the release and variance after it."""
         before = users.spent
         try:
             step = self.mechanism.step(t, n, partial(users.survey, t))
@@ -211,5 +211,5 @@ class Session:
 
     @property
     def frequencies(self) -> FloatArray:
-        """Frequencies of the cells as they stand, ``(d,)``."""
+        """Frequencies of the cells in the current release, ``(d,)``."""
         return self.release if self.tree is None else self.release[self.tree.bottom]

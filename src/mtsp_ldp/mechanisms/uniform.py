@@ -12,7 +12,7 @@ from mtsp_ldp.privacy.units import FULL, Units
 
 @register(lbu="budget", lpu="population")
 class Uniform(Mechanism):
-    """Share 1/w at every t."""
+    """LBU and LPU: share 1/w at every t."""
 
     baseline = True
 

@@ -16,14 +16,15 @@ from mtsp_ldp.privacy.units import FULL, Units
 
 @dataclass(frozen=True)
 class Division(ABC):
-    """What a share buys.
+    """Meaning of a share of the window: which users report, and with which budget.
 
     Attributes
     ----------
     epsilon
-        Budget of the window.
+        Budget of every window.
     oracle_kind
-        ``oue`` (the paper's), ``grr`` or ``adaptive`` (the better of the two for each question).
+        Frequency oracle: ``oue`` (the paper's), ``grr`` or ``adaptive`` (the better of the two for each
+        question).
     """
 
     epsilon: float
@@ -35,22 +36,22 @@ class Division(ABC):
 
     @abstractmethod
     def report_epsilon(self, share: Units) -> float:
-        """Budget of each report that a share buys."""
+        """Compute the budget of each report that a share buys."""
 
     @abstractmethod
     def arc(self, share: Units) -> Units | None:
-        """Length of the arc of users that is asked, in units; None asks everybody."""
+        """Compute the length of the arc of users to ask, in units; None asks everybody."""
 
     @abstractmethod
     def reporters(self, share: Units, n: int) -> int:
-        """Expected number of the n active users who are asked."""
+        """Compute the expected number of the n active users who are asked."""
 
     def oracle(self, share: Units, groups: int = 2) -> Oracle:
-        """The oracle with which the users of a share answer a question of so many groups."""
+        """Choose the oracle with which the users of a share answer a question of so many groups."""
         return choose_oracle(self.oracle_kind, self.report_epsilon(share), groups)
 
     def unit_variance(self, share: Units, groups: Sequence[int]) -> float:
-        """Noise variance of an estimate from one report: the mean over all groups of such questions."""
+        """Compute the noise variance of an estimate from one report: the mean over the questions' groups."""
         if self.oracle_kind == "oue":
             return self.oracle(share).variance(1)
         return sum(size * self.oracle(share, size).variance(1) for size in groups) / sum(groups)
@@ -58,36 +59,36 @@ class Division(ABC):
 
 @dataclass(frozen=True)
 class BudgetDivision(Division):
-    """All active users report, with the share's part of epsilon."""
+    """Division by budget: all active users report, with the share's part of epsilon."""
 
     def report_epsilon(self, share: Units) -> float:
-        """Share * epsilon, rounded down: a window's reports sum to at most epsilon exactly."""
+        """Compute share * epsilon, rounded down: a window's reports sum to at most epsilon exactly."""
         part = self.epsilon * (share / FULL)
         return math.nextafter(part, 0.0) if share < FULL else self.epsilon
 
     def arc(self, share: Units) -> Units | None:
-        """Everybody."""
+        """Ask everybody: there is no arc."""
         return None
 
     def reporters(self, share: Units, n: int) -> int:
-        """Everybody."""
+        """Count everybody."""
         return n
 
 
 @dataclass(frozen=True)
 class PopulationDivision(Division):
-    """The users whose phase lies in the next arc report, with the whole epsilon."""
+    """Division by population: the users whose phase lies in the next arc report, with the whole epsilon."""
 
     def report_epsilon(self, share: Units) -> float:
-        """All of it."""
+        """Give each report the whole epsilon."""
         return self.epsilon
 
     def arc(self, share: Units) -> Units | None:
-        """The share itself."""
+        """Ask an arc of the length of the share."""
         return share
 
     def reporters(self, share: Units, n: int) -> int:
-        """The share of n, with the tolerance of the specification: floor(share n + 1e-6)."""
+        """Compute the share of n, with the tolerance of the specification: floor(share n + 1e-6)."""
         return math.floor(share / FULL * n + 1e-6)
 
 
@@ -98,9 +99,9 @@ class ExpectedVariance:
     Attributes
     ----------
     division
-        What a share buys.
+        Division of the window.
     groups
-        Groups of each question that the reporters share among them.
+        Number of groups of each question; the reporters are split over the questions.
     """
 
     division: Division
@@ -111,7 +112,7 @@ class ExpectedVariance:
         return lru_cache(maxsize=1024)(partial(self.division.unit_variance, groups=self.groups))
 
     def __call__(self, share: Units, n: int) -> float:
-        """Variance that ``share`` units of the window buy among n active users (+inf if nobody is left)."""
+        """Compute the variance that ``share`` units buy among n active users (+inf if nobody is left)."""
         each = self.division.reporters(share, n) // len(self.groups)
         return self._unit(share) / each if each else math.inf
 

@@ -37,7 +37,7 @@ class WindowLedger:
         self._now = -1
 
     def remaining(self, t: int) -> Units:
-        """Units that may still be spent at t."""
+        """Compute the units that may still be spent at t."""
         if t < self._now:
             raise PrivacyError(f"t={t}: the ledger is already at t={self._now}")
         self._now = t  # what has left the window is forgotten, so time may not run backwards
@@ -61,7 +61,7 @@ class WindowLedger:
             raise PrivacyError(f"t={t}: {share / FULL:.6g} asked, {left / FULL:.6g} of the window left")
 
     def debit(self, t: int, share: Units) -> None:
-        """Spend ``share`` units at t; refused as by `check`, and then nothing is spent."""
+        """Spend ``share`` units at t; refuse as `check` does, and then spend nothing."""
         self.check(t, share)
         self._spent.append((t, share))
         self._total += share
@@ -69,7 +69,7 @@ class WindowLedger:
 
 
 class ReporterLedger:
-    """When each reporter last sent a report with the whole epsilon: an independent check of the arcs.
+    """Time of each reporter's last report with the whole epsilon: an independent check of the arcs.
 
     It decides nothing; it fails loudly if the arithmetic of arcs were ever wrong.
     """

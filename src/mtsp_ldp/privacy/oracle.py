@@ -63,14 +63,14 @@ class OUE:
         return 4.0 * math.exp(-self.epsilon) / math.expm1(-self.epsilon) ** 2
 
     def variance(self, n: float) -> float:
-        """Noise variance of one frequency estimated from n reports (+inf for n = 0).
+        """Compute the noise variance of one frequency estimated from n reports (+inf for n = 0).
 
         The data's own share of it, f / n, is left out as in the paper (MTSP-LDP §2.3).
         """
         return _per_report(self._unit_variance, n)
 
     def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-        """One report per user.
+        """Perturb each user's cell into one report.
 
         Parameters
         ----------
@@ -83,7 +83,8 @@ class OUE:
 
         Returns
         -------
-        Perturbed bits, ``(n, d)``.
+        BoolArray
+            Perturbed bits, ``(n, d)``.
         """
         held = np.asarray(cells, dtype=np.int64)
         if held.ndim != 1 or (held.size and (held.min() < -1 or held.max() >= d)):
@@ -101,7 +102,7 @@ class OUE:
     def sample(
         self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | IntArray | None = None
     ) -> IntArray:
-        """Number of ones per position, exact in law for users whose cells have these counts.
+        """Draw the number of ones per position, exact in law for users whose cells have these counts.
 
         Parameters
         ----------
@@ -123,7 +124,7 @@ class OUE:
         return ones
 
     def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
-        """Unbiased frequencies (raw: may be negative or above 1) from the ones of n reports.
+        """Estimate unbiased frequencies (raw: may be negative or above 1) from the ones of n reports.
 
         Raises
         ------
@@ -174,11 +175,11 @@ class GRR:
         return -math.expm1(-self.epsilon) / self._others
 
     def variance(self, n: float) -> float:
-        """Noise variance of one small frequency estimated from n reports (+inf for n = 0)."""
+        """Compute the noise variance of one small frequency estimated from n reports (+inf for n = 0)."""
         return _per_report(self.q * (1 - self.q) / self.gap**2, n)
 
     def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-        """One report per user, one-hot, ``(n, d)``; a group of -1 sends nothing."""
+        """Perturb each user's group into one report, one-hot, ``(n, d)``; a group of -1 sends nothing."""
         held = np.asarray(cells, dtype=np.int64)
         if held.ndim != 1 or d != self.d or (held.size and (held.min() < -1 or held.max() >= d)):
             raise ValueError(f"cells: a vector of values in -1..{self.d - 1}")
@@ -190,7 +191,7 @@ class GRR:
         return reports
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | None = None) -> IntArray:
-        """Number of reports per group, exact in law, in O(d); all n users are in one of the groups."""
+        """Draw the number of reports per group, exact in law, in O(d); all n users are in a group."""
         held = np.asarray(counts, dtype=np.int64)
         if n is not None and n != held.sum():
             raise ValueError(f"n={n!r}: {held.sum()} users are in a group, and only they can report one")
@@ -199,7 +200,7 @@ class GRR:
         return np.asarray(kept + spread)
 
     def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
-        """Unbiased raw frequencies from n reports."""
+        """Estimate unbiased raw frequencies from n reports."""
         return _unbiased(ones, n, self.q, self.gap)
 
 
@@ -228,7 +229,7 @@ def choose_oracle(kind: OracleKind, epsilon: float, groups: int) -> Oracle:
 
 
 def _flip(chance: float, shape: tuple[int, int], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Each True with this chance: 16 random bits decide; where they are the chance's own, 53 more do."""
+    """Draw bits of this probability: compare 16 random bits with its first 16; break ties with 53 more."""
     scaled = chance * (1 << 16)
     whole = int(scaled)
     drawn = rng.integers(0, 1 << 16, shape, dtype=np.uint16)

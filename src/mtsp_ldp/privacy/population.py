@@ -1,4 +1,4 @@
-"""The private side. It holds the data; its only door out is `Population.survey`.
+"""The private side. It holds the data; the only way to them is `Population.survey` (a queryable).
 
 The whole privacy argument stands here. Two streams are w-neighbouring if they differ in the cells of one user
 within some window of w timestamps; when a user is active is the same in both. Nothing leaves a
@@ -12,7 +12,7 @@ all data, stands for the point r/n of a circle. A pointer runs round it; a share
 reporters of the next arc of length s. Shares of a window sum to at most 1, so arcs within a window are
 disjoint; being asked does not depend on activity or cell, so an arc is an unbiased sample.
 
-Behind the door stand the users of a stream (`mtsp_ldp.privacy.stream_population`) or clients
+Behind the survey are the users of a stream (`mtsp_ldp.privacy.stream_population`) or clients
 (`mtsp_ldp.protocol`).
 """
 
@@ -32,7 +32,7 @@ from mtsp_ldp.privacy.units import FULL, Units
 _MOST_REPORTERS = 10**9  # the limit of numpy's hypergeometric draws
 
 Witness = Callable[[int, IntArray, float], None]
-"""Called with each survey's reporters: (t, reporters, epsilon of each report)."""
+"""Function that is called with each survey's reporters: (t, reporters, epsilon of each report)."""
 
 
 class Circle:
@@ -46,7 +46,7 @@ class Circle:
         return -(-position * self._reporters // FULL)
 
     def arc(self, share: Units) -> list[tuple[int, int]]:
-        """Half-open ranges of the ranks whose phase lies in the next ``share`` units."""
+        """Find the half-open ranges of the ranks whose phase lies in the next ``share`` units."""
         start, end = self._pointer, self._pointer + share
         ranges = [(self._rank(start), self._rank(min(end, FULL)))]
         if end > FULL:
@@ -54,12 +54,12 @@ class Circle:
         return ranges
 
     def advance(self, share: Units) -> None:
-        """Move on by ``share`` units."""
+        """Move the pointer on by ``share`` units."""
         self._pointer = (self._pointer + share) % FULL
 
 
 class Reporters(NamedTuple):
-    """Those who report among some ranks.
+    """Reporters among some ranks.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class Reporters(NamedTuple):
     counts
         Users per cell of the active ones, ``(d,)``; empty where only the users know their cells.
     number
-        How many report: the active ones, and the absent where presence is private.
+        Number of reports: from the active ones, and from the absent where presence is private.
     who
-        Their ranks, where they are known.
+        Ranks of the reporters, where they are known.
     absent
-        How many of them are absent.
+        Number of reporters who are absent.
     """
 
     ranges: list[tuple[int, int]]
@@ -90,15 +90,15 @@ class Population(ABC):
     d
         Number of cells.
     reporters
-        How many there are; each has a rank, and so a phase.
+        Number of reporters; each has a rank, and so a phase.
     division
-        What a share of the window buys.
+        Division of the window.
     window
         w, in timestamps.
     coins
         Public coins: phases and random groups.
     witness
-        Called with every survey's reporters, for audits; it decides nothing.
+        Function that is called with every survey's reporters, for audits; it decides nothing.
     """
 
     def __init__(
@@ -129,10 +129,10 @@ class Population(ABC):
 
     @abstractmethod
     def active(self, t: int) -> int:
-        """n_t: how many reporters are active at t (public)."""
+        """Count the reporters who are active at t: n_t (public)."""
 
     def survey(self, t: int, questions: Sequence[Question], share: Units) -> Answers:
-        """Ask questions of the reporters whom ``share`` units of the window buy: the only way to data.
+        """Ask questions of the reporters whom ``share`` units buy: the only way to data (a queryable).
 
         Who reports is split uniformly at random into groups of equal size, one per question.
 
@@ -174,11 +174,11 @@ class Population(ABC):
 
     @abstractmethod
     def _turn(self, t: int) -> None:
-        """Take up the data of t."""
+        """Load the data of t."""
 
     @abstractmethod
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
-        """The active reporters among these ranks."""
+        """Find the active reporters among these ranks."""
 
     @abstractmethod
     def _commit(self, t: int, asked: Reporters) -> None:
@@ -186,21 +186,21 @@ class Population(ABC):
 
     @abstractmethod
     def _identify(self, asked: Reporters) -> IntArray:
-        """Ranks of those who report."""
+        """List the ranks of those who report."""
 
     @abstractmethod
     def _answer(
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: Reporters
     ) -> list[Answer]:
-        """Have the reports made, and estimate; nothing if a question was answered by nobody."""
+        """Collect the reports and estimate; return no answers if nobody answered one of the questions."""
 
 
 def answer_from(oracle: Oracle, ones: IntArray, reporters: int, active: int) -> Answer:
-    """The answer that reports make: estimates and their variance from the ones per group."""
+    """Make an answer of reports: estimates and their variance from the ones per group."""
     estimates = oracle.estimate(ones, reporters)
     return Answer(estimates, reporters, oracle.variance(reporters), active, oracle.gap, ones)
 
 
 def group_sizes(n: int, groups: int, coins: np.random.Generator) -> IntArray:
-    """Sizes of random groups that differ by at most one; which are larger is a public coin."""
+    """Draw sizes of random groups that differ by at most one; a public coin says which are larger."""
     return np.asarray(n // groups + (coins.permutation(groups) < n % groups))

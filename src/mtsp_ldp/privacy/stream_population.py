@@ -1,4 +1,4 @@
-"""Users of a stream behind the door, whose reports are drawn in aggregate: the same law, whatever n.
+"""Users of a stream behind the survey, whose reports are drawn in aggregate: the same law, whatever n.
 
 A *panel* knows each user's cell at each t; *exchangeable* users are known by their counts only.
 """
@@ -71,7 +71,7 @@ class StreamPopulation(Population):
             )
 
     def active(self, t: int) -> int:
-        """n_t: how many reporters are active at t; all of them where presence is private."""
+        """Count the reporters who are active at t (n_t); all of them where presence is private."""
         return self._reporters if self._hides else self._active[t]
 
     def _answer(
@@ -92,17 +92,17 @@ class StreamPopulation(Population):
 
     @abstractmethod
     def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
-        """The active reporters among some of the ranks."""
+        """Find the active reporters among some of the ranks."""
 
     def _hidden(self, asked: Reporters) -> Reporters:
-        """The same, with those who are absent counted in where presence is private."""
+        """Add the absent reporters where presence is private."""
         if not self._hides:
             return asked
         everybody = sum(end - start for start, end in asked.ranges)
         return asked._replace(number=everybody, absent=everybody - asked.number)
 
     def _report(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
-        """Ones of each question."""
+        """Draw the ones of each question."""
         first = oracles[0]
         if len(oracles) > 1 and isinstance(first, OUE) and all(isinstance(oracle, OUE) for oracle in oracles):
             # in one draw: all have one epsilon
@@ -261,7 +261,7 @@ def populate(
     witness: Witness | None = None,
     presence: Presence = "public",
 ) -> StreamPopulation:
-    """The population of a stream: a panel where users are known, else exchangeable users."""
+    """Make the population of a stream: a panel where users are known, else exchangeable users."""
     population = Panel if stream.is_panel else Exchangeable
     return population(
         stream,

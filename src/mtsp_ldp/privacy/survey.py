@@ -25,7 +25,7 @@ class Question:
     Attributes
     ----------
     cells, groups
-        How many of them.
+        Number of cells, and of groups.
     """
 
     __slots__ = ("_each_cell", "cells", "groups", "labels")
@@ -67,7 +67,7 @@ class Question:
 
 NoiseKind = Literal["paper", "exact"]
 Presence = Literal["public", "private"]
-"""``public``: only active users report. ``private`` [extension]: whoever is asked reports."""
+"""Presence: ``public``, only active users report; ``private`` [extension], whoever is asked reports."""
 
 
 class Answer(NamedTuple):
@@ -78,11 +78,11 @@ class Answer(NamedTuple):
     estimates
         Raw frequencies per group, ``(g,)``.
     reporters
-        How many users answered, m.
+        Number of users who answered, m.
     variance
-        Noise variance of one estimate, as the paper counts it.
+        Noise variance of one estimate, by the paper's formula.
     active
-        How many users the frequencies speak of, n_t.
+        Number of users that the frequencies are shares of, n_t.
     gap
         p - q of the oracle.
     ones
@@ -146,11 +146,11 @@ class Answers(Sequence[Answer]):
 
 
 NOT_ASKED = Answers(Units(0))
-"""Of a survey that was not held."""
+"""Answers of a survey that was not held: none, and nothing spent."""
 
 
 class Survey(Protocol):
-    """The door at one timestamp: a queryable in the sense of OpenDP."""
+    """Queryable in the sense of OpenDP: the door to data at one timestamp."""
 
     def __call__(self, questions: Sequence[Question], share: Units) -> Answers:
         """Ask the users that a share of the window buys; each of them answers one question."""
@@ -172,10 +172,10 @@ class Surveyed(Protocol):
 
     @property
     def spent(self) -> Units:
-        """See above."""
+        """Units that all surveys spent so far, together."""
 
     def active(self, t: int) -> int:
-        """n_t: how many users are active at t (public)."""
+        """Count the users who are active at t: n_t (public)."""
 
     def survey(self, t: int, questions: Sequence[Question], share: Units) -> Answers:
         """Answer questions at t at the cost of a share."""

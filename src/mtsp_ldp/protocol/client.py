@@ -1,4 +1,4 @@
-"""What runs on a phone. It trusts no server: its clock, its ledger and its random numbers are its own."""
+"""The client on a phone. It trusts no server: it has its clock, its ledger and its random numbers."""
 
 import fcntl
 import json
@@ -17,7 +17,7 @@ from mtsp_ldp.protocol.wire import Report, Request, fingerprint
 
 
 class Refusal(Exception):
-    """A request that this client does not answer; nothing was told."""
+    """A request that this client does not answer; no report exists."""
 
 
 class SystemNoise:
@@ -27,14 +27,14 @@ class SystemNoise:
         self._source = random.SystemRandom()
 
     def random(self, shape: int | tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """Uniform on [0, 1), of 53 bits."""
+        """Draw uniform numbers on [0, 1), of 53 bits."""
         size = int(np.prod(shape))
         return np.array([self._source.random() for _ in range(size)]).reshape(shape)
 
     def integers(
         self, low: int, high: int, shape: int | tuple[int, ...], dtype: type[np.integer[Any]] = np.int64
     ) -> npt.NDArray[np.integer[Any]]:
-        """Uniform whole numbers in low..high-1."""
+        """Draw uniform integers in low..high-1."""
         size = int(np.prod(shape))
         return np.array([self._source.randrange(low, high) for _ in range(size)], dtype).reshape(shape)
 
@@ -43,26 +43,28 @@ class Client:
     """One user: her clock, her cell, her window ledger, her answers.
 
     Whether she answers depends on what she is asked, on her clock, on her ledger and on whether she is active
-    (which is public); never on her cell. A refusal changes nothing.
+    (which is public); never on her cell. A refusal changes nothing. Her reports are w-event epsilon-LDP:
+    their neighbouring relation is w-neighbouring, two streams that differ in her cells within some window of
+    w timestamps.
 
     Parameters
     ----------
     reporter
-        Her number at the server; it says when she is asked, and nothing of where she is.
+        Number of the client at the server; it decides when she is asked, and tells nothing of where she is.
     cells
-        How many cells she agreed to be asked about, d.
+        Number of cells that she agreed to be asked about, d.
     epsilon, window
-        What she agreed to: in any ``window`` consecutive timestamps her reports spend at most epsilon.
+        Terms that she agreed to: in any ``window`` consecutive timestamps her reports spend at most epsilon.
     noise
-        Random numbers; the operating system's by default. A seeded generator is for tests only.
+        Source of random numbers; the operating system's by default. A seeded generator is for tests only.
     ledger
-        A file of hers in which each spending stands before its report exists, so that a phone that starts
-        anew, or two programs on it, have forgotten nothing. None keeps it in memory only.
+        File in which each spending is written before its report exists, so that it survives a restart of the
+        phone and is shared by all programs on it. None keeps the ledger in memory only.
 
     Raises
     ------
     ValueError
-        For terms that bind nobody, or a ledger that is damaged or was kept on other terms.
+        For invalid terms, or a ledger that is damaged or was kept on other terms.
     """
 
     def __init__(
@@ -76,8 +78,8 @@ class Client:
     ) -> None:
         if cells < 1 or window < 1 or not (math.isfinite(epsilon) and epsilon > 0):
             raise ValueError(
-                f"cells={cells!r}, epsilon={epsilon!r}, window={window!r}: at least one cell, a finite "
-                "budget above 0 and at least one timestamp"
+                f"cells={cells!r}, epsilon={epsilon!r}, window={window!r}: must be at least one cell, a "
+                "finite budget above 0 and at least one timestamp"
             )
         self.reporter = reporter
         self._cells, self._epsilon, self._window = int(cells), float(epsilon), int(window)
@@ -89,7 +91,7 @@ class Client:
         self._recall()
 
     def turn(self, t: int, cell: int | None) -> None:
-        """By her own clock it is timestamp t now, and she is in a cell (None: inactive).
+        """Move her clock to timestamp t, and her to a cell (None: inactive).
 
         The cell never leaves the client.
 
@@ -99,13 +101,13 @@ class Client:
             If her clock ran backwards, or the cell is none of those agreed upon.
         """
         if t < self._now:
-            raise ValueError(f"t={t}: already at t={self._now}")
+            raise ValueError(f"t={t}: must be at least {self._now}, her clock's t")
         if cell is not None and not 0 <= cell < self._cells:
-            raise ValueError(f"cell={cell!r}: 0 to {self._cells - 1}, or None")
+            raise ValueError(f"cell={cell!r}: must be in 0..{self._cells - 1}, or None")
         self._now, self._cell = int(t), cell
 
     def answer(self, raw: bytes) -> bytes:
-        """One perturbed report.
+        """Answer a request with one perturbed report.
 
         Raises
         ------
@@ -120,7 +122,7 @@ class Client:
             raise Refusal(f"reporter {self.reporter} is inactive")
         if request.question.cells != self._cells:
             raise Refusal(f"{request.question.cells} cells: {self._cells} were agreed upon")
-        with self._held():
+        with self._locked_ledger():
             if request.t != self._now:
                 raise Refusal(f"t={request.t}: it is t={self._now} here")
             self._spend(request.epsilon)
@@ -131,7 +133,7 @@ class Client:
     def _spend(self, epsilon: float) -> None:
         """Spend now, or refuse."""
         recent = [(t, spent) for t, spent in self._spent if t > self._now - self._window]
-        # exact in sign: whatever is small beyond what is left is refused too
+        # exact in sign: the least excess over what is left is refused too
         if not math.fsum([-self._epsilon, *(spent for _, spent in recent), epsilon]) <= 0:
             total = math.fsum([*(spent for _, spent in recent), epsilon])
             raise Refusal(f"t={self._now}: the window would spend {total:.6g} of {self._epsilon:.6g}")
@@ -146,8 +148,8 @@ class Client:
         return {"cells": self._cells, "epsilon": self._epsilon, "window": self._window}
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
-        """The ledger as it is on file now, and nobody else's meanwhile."""
+    def _locked_ledger(self) -> Iterator[None]:
+        """Lock the ledger and read it again, so that no other program spends meanwhile."""
         if self._ledger is None:
             yield
             return
@@ -158,7 +160,7 @@ class Client:
             yield
 
     def _recall(self) -> None:
-        """Take up what is on file; time does not run back to before it."""
+        """Read the ledger from its file; time does not run back to before it."""
         if self._ledger is None or not self._ledger.exists():
             return
         try:

@@ -1,4 +1,4 @@
-"""What runs at the operator's: any registered mechanism, over clients instead of a simulation.
+"""The server of the operator: any registered mechanism, over clients instead of a simulation.
 
 The server knows who is active (public) and the noisy bits; nothing else reaches it.
 """
@@ -24,14 +24,14 @@ from mtsp_ldp.privacy.units import Units
 from mtsp_ldp.protocol.wire import MOST_CELLS, Report, Request, WireError, fingerprint, report_size
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
-"""Delivers a request to each reporter, and whatever bytes come back, in any order."""
+"""Function that delivers a request to each reporter, and returns the bytes that come back, in any order."""
 STATE = 4
 LAST = 2**31 - 1
 """The last timestamp that a ledger of reporters can hold."""
 
 
 class Fleet(Population):
-    """Clients behind the door; malformed, late, duplicate or oversized reports are counted and not used."""
+    """Clients behind the survey; malformed, late, duplicate or oversized reports are counted and not used."""
 
     def __init__(
         self, d: int, reporters: int, division: Division, window: int, coins: np.random.Generator
@@ -54,16 +54,16 @@ class Fleet(Population):
         restore(self, state)
 
     def roll_call(self, active: npt.ArrayLike) -> None:
-        """Who is active now, by number (public)."""
+        """Note who is active now, by number (public)."""
         self._present_now[:] = False
         self._present_now[np.asarray(active, dtype=np.int64)] = True
 
     def active(self, t: int) -> int:
-        """n_t."""
+        """Count the clients who are active now: n_t."""
         return int(self._present_now.sum())
 
     def survey(self, t: int, questions: Sequence[Question], share: Units) -> Answers:
-        """See `Population.survey`; what the ledger refuses is counted and asks nobody."""
+        """Survey as `Population.survey` does; count what the ledger refuses, and ask nobody then."""
         try:
             return super().survey(t, questions, share)
         except PrivacyError:
@@ -118,7 +118,7 @@ class Fleet(Population):
         ones: list[IntArray],
         reports: Iterable[bytes],
     ) -> list[int]:
-        """Add up the valid reports; how many there are of each question."""
+        """Add up the valid reports; return how many there are of each question."""
         marks, done, heard = [fingerprint(request) for request in raw], set(), [0] * len(raw)
         largest = max(report_size(count.size) for count in ones)
         for message in reports:
@@ -160,15 +160,15 @@ class Server:
     d
         Number of cells.
     reporters
-        How many clients there are, numbered from 0.
+        Number of clients, numbered from 0.
     epsilon, window
-        What the clients agreed to.
+        Terms that the clients agreed to.
     seed
-        Of the public coins. Clients never use it.
+        Seed of the public coins. Clients never use it.
     state
-        Where to save the state before every question; None saves nowhere.
+        File to save the state to before every question; None saves nowhere.
     options
-        Of the mechanism, and ``initial``, ``noise``, ``oracle``; ``presence`` is public here.
+        Options of the mechanism, and ``initial``, ``noise``, ``oracle``; ``presence`` is public here.
 
     Raises
     ------
@@ -210,18 +210,19 @@ class Server:
         Parameters
         ----------
         t
-            Later than any before; a t that was begun before a crash is not begun again.
+            Timestamp, later than any before; a t that was begun before a crash is not begun again.
         active
             Numbers of the active clients.
         transport
-            Delivers requests, returns reports.
+            Function that delivers requests and returns reports.
 
         Returns
         -------
-        Released frequencies, ``(d,)``.
+        FloatArray
+            Released frequencies, ``(d,)``.
         """
         if t <= self._t:
-            raise ValueError(f"t={t}: already at t={self._t}")
+            raise ValueError(f"t={t}: must be above {self._t}, the last t")
         if t > LAST:
             raise ValueError(f"t={t}: must be at most {LAST}")
         self._t = t
@@ -235,7 +236,7 @@ class Server:
 
     @property
     def frequencies(self) -> FloatArray:
-        """The release that stands, ``(d,)``."""
+        """Current release, ``(d,)``."""
         return self._session.frequencies.copy()
 
     def _take(self) -> State:

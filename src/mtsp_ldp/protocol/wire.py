@@ -31,7 +31,7 @@ class WireError(ValueError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a server asks of one client: her group at t, told with this epsilon."""
+    """Request of a server to one client: her group at t, reported with this epsilon."""
 
     t: int
     serial: int
@@ -41,33 +41,33 @@ class Request:
 
     @classmethod
     def of(cls, t: int, serial: int, oracle: Oracle, question: Question) -> "Request":
-        """The request that a question and its oracle make."""
+        """Make the request of a question and its oracle."""
         return cls(t, serial, oracle.epsilon, "oue" if isinstance(oracle, OUE) else "grr", question)
 
     def make_oracle(self) -> Oracle:
-        """The oracle that the request names."""
+        """Make the oracle that the request names."""
         if self.oracle == "oue":
             return OUE(self.epsilon)
         return GRR(self.epsilon, self.question.groups)
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode the request as bytes."""
         labels = self.question.labels
-        kind = _ORACLES.index(self.oracle)
-        head = _REQUEST.pack(b"LQ", VERSION, kind, self.t, self.serial, self.epsilon, labels.size)
+        oracle = _ORACLES.index(self.oracle)
+        head = _REQUEST.pack(b"LQ", VERSION, oracle, self.t, self.serial, self.epsilon, labels.size)
         return head + labels.astype(">u2").tobytes()
 
     @classmethod
     def decode(cls, raw: bytes) -> "Request":
-        """From bytes; refuses any that are not exactly one request."""
+        """Decode bytes; refuse any that are not exactly one request."""
         if len(raw) < _REQUEST.size:
-            raise WireError(f"request of {len(raw)} bytes: at least {_REQUEST.size}")
-        magic, version, kind, t, serial, epsilon, cells = _REQUEST.unpack_from(raw)
-        _check(magic == b"LQ" and version == VERSION and kind < len(_ORACLES), "request: unknown head")
+            raise WireError(f"request of {len(raw)} bytes: must be at least {_REQUEST.size}")
+        magic, version, oracle, t, serial, epsilon, cells = _REQUEST.unpack_from(raw)
+        _check(magic == b"LQ" and version == VERSION and oracle < len(_ORACLES), "request: unknown head")
         _check(len(raw) == _REQUEST.size + 2 * cells, "request: length and cells disagree")
         labels = np.frombuffer(raw, ">u2", offset=_REQUEST.size).astype(np.int64)
         try:
-            request = cls(t, serial, epsilon, _ORACLES[kind], Question(labels))
+            request = cls(t, serial, epsilon, _ORACLES[oracle], Question(labels))
             request.make_oracle()
         except ValueError as error:
             raise WireError(f"request: {error}") from None
@@ -84,15 +84,15 @@ class Report:
     bits: npt.NDArray[np.bool_]
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode the report as bytes."""
         head = _REPORT.pack(b"LR", VERSION, 0, self.t, self.request, self.reporter, self.bits.size)
         return head + np.packbits(self.bits).tobytes()
 
     @classmethod
     def decode(cls, raw: bytes) -> "Report":
-        """From bytes; refuses any that are not exactly one report."""
+        """Decode bytes; refuse any that are not exactly one report."""
         if len(raw) < _REPORT.size:
-            raise WireError(f"report of {len(raw)} bytes: at least {_REPORT.size}")
+            raise WireError(f"report of {len(raw)} bytes: must be at least {_REPORT.size}")
         magic, version, zero, t, request, reporter, groups = _REPORT.unpack_from(raw)
         _check(magic == b"LR" and version == VERSION and zero == 0, "report: unknown head")
         _check(len(raw) == report_size(groups), "report: length and groups disagree")
@@ -103,12 +103,12 @@ class Report:
 
 
 def report_size(groups: int) -> int:
-    """Bytes of a report."""
+    """Compute the number of bytes of a report."""
     return _REPORT.size + (groups + 7) // 8
 
 
 def fingerprint(request: bytes) -> int:
-    """What a report carries of the request that it answers."""
+    """Compute the checksum by which a report names the request that it answers."""
     return zlib.crc32(request)
 
 

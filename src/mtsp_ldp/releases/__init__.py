@@ -1,1 +1,1 @@
-"""What was published and what may be asked of it. Nothing here asks users."""
+"""Releases and their queries. Nothing here asks users."""

@@ -10,7 +10,7 @@ from mtsp_ldp.foundation.arrays import FloatArray, IntArray
 from mtsp_ldp.foundation.tree import BinaryTree
 
 Box = tuple[int, int, int, int]
-"""x_lo, x_hi, y_lo, y_hi of squares of a grid, inclusive."""
+"""Box of squares of a grid: x_lo, x_hi, y_lo, y_hi, inclusive."""
 
 
 def cover_sums(tree: BinaryTree, nodes: FloatArray, lo: IntArray, hi: IntArray) -> FloatArray:
@@ -28,7 +28,7 @@ def cover_sums(tree: BinaryTree, nodes: FloatArray, lo: IntArray, hi: IntArray) 
     Returns
     -------
     FloatArray
-        ``(V, Q)``.
+        Sums, ``(V, Q)``.
     """
     total = np.zeros((nodes.shape[0], lo.size))
     start, end = lo.copy(), hi + 1

@@ -1,4 +1,4 @@
-"""What was published: histograms or trees, per t, with n_t; and the queries that it answers at no budget.
+"""Releases: histograms or trees, per t, with n_t; and the queries that they answer at no budget.
 
 A release holds nothing private. Source of the queries: MTSP-LDP §2.5, §3.5.
 """
@@ -26,19 +26,19 @@ class Release:
     versions
         Distinct releases, the initial one first: ``(V, d)`` frequencies, or ``(V, size)`` tree nodes.
     which
-        The version that stands at t, ``(T,)``.
+        Index of the version that is released at t, ``(T,)``.
     active
         n_t, ``(T,)``.
     trace
         One row a t: t, active, share_1, share_2, published, dissimilarity, k.
     tree
-        The geometry where versions are trees.
+        Geometry of the versions, where they are trees.
     variances
         Noise variance of each tree node, ``(V, size)``.
     copied
         Tree nodes that no report answered, ``(V, size)``.
     of_all_users
-        Whether frequencies are shares of all users, the absent included (``presence: private``).
+        True if frequencies are shares of all users, the absent included (``presence: private``).
     """
 
     versions: FloatArray
@@ -154,12 +154,12 @@ class Release:
             Divide each period's count by its own sum of n_t, so that a change in activity alone is no
             event; NaN where a period has no active user.
         users
-            Who is there, ``(T,)``, if that is not n_t: a release with private presence counts all.
+            Users who are there, ``(T,)``, if that is not n_t: a release with private presence counts all.
 
         Notes
         -----
-        Rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal changes and
-        no float residue is an increase.
+        Changes are rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal
+        changes and no float residue is an increase.
         """
         sums = self.range_counts(lo, hi, delta)
         if relative:
@@ -196,7 +196,7 @@ class Release:
         t, delta
             The periods are the delta timestamps that end at t, and the delta before them.
         threshold
-            In users; in frequency if relative.
+            Threshold in users; in frequency if relative.
         relative
             Divide each period by its own sum of n_t.
         """

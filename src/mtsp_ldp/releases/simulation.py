@@ -1,4 +1,4 @@
-"""Simulation: a mechanism publishes a stream, and the release that comes out."""
+"""Simulation: a mechanism publishes a stream; the result is a release."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ def simulate(
     Parameters
     ----------
     stream
-        Who is where.
+        Stream to publish.
     mechanism
         A registered name; it fixes the division.
     epsilon
@@ -42,14 +42,15 @@ def simulate(
     window
         w, in timestamps, from 1 to the stream's length.
     seed, repetition
-        The random numbers are keyed by both, the stream's name, mechanism, epsilon and window.
+        Parts of the key of every random number, with the stream's name, mechanism, epsilon and window.
     replicate
-        How many independent reporters each user stands for.
+        Number of independent reporters that each user stands for.
     witness
-        Called with every survey's reporters, for audits.
+        Function that is called with every survey's reporters, for audits.
     options
-        Of the mechanism, and ``initial`` (zero, uniform), ``noise`` (paper, exact) and ``oracle`` (oue, grr,
-        adaptive) of all that read data; ``presence`` (public, private) of those that release histograms.
+        Options of the mechanism, and ``initial`` (zero, uniform), ``noise`` (paper, exact) and ``oracle``
+        (oue, grr, adaptive) of all that read data; ``presence`` (public, private) of those that release
+        histograms.
 
     Raises
     ------

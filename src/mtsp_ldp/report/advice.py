@@ -8,14 +8,14 @@ from mtsp_ldp.evaluation.recommendation import Advice
 
 
 def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
-    """What to use where: a sentence on releases as they are, and one on their projections.
+    """Say what to use where: a sentence on releases as they are, and one on their projections.
 
     Parameters
     ----------
     advice
-        What `advise` found.
+        Result of `advise`.
     label
-        How a mechanism is called.
+        Function from a mechanism's name to its label.
     """
     raw = _verdict(advice.table.filter(pl.col("release") == "raw"), label)
     waits = [
@@ -30,7 +30,7 @@ def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
 
 
 def _verdict(table: pl.DataFrame, label: Callable[[str], str]) -> str:
-    """What to use where of one kind of release, and how much publishing nothing errs."""
+    """Say what to use where for raw or projected releases, and the error of publishing nothing."""
     verdicts: dict[str, list[tuple[float, int]]] = {}
     for (epsilon, window), part in table.group_by("epsilon", "window", maintain_order=True):
         chosen = part.filter("chosen")["mechanism"].to_list()
@@ -48,7 +48,7 @@ def _verdict(table: pl.DataFrame, label: Callable[[str], str]) -> str:
 
 
 def _places(cells: list[tuple[float, int]]) -> str:
-    """Cells of the grid in words, the windows of one ε together."""
+    """Put cells of the grid into words, the windows of one ε together."""
     by_epsilon: dict[float, list[int]] = {}
     for epsilon, window in sorted(cells):
         by_epsilon.setdefault(epsilon, []).append(window)

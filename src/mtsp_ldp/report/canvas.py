@@ -1,4 +1,4 @@
-"""What all figures share: sizes for print, material, legends, and files that are the same bytes twice."""
+"""Common ground of the figures: sizes for print, material, legends, and reproducible bytes in files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ TRUTH = "#111111"
 
 @dataclass(frozen=True)
 class Material:
-    """All that figures of one stream are drawn from."""
+    """Material that figures of one stream are drawn from."""
 
     title: str
     facts: StreamFacts
@@ -48,17 +48,17 @@ class Material:
 
     @property
     def mechanisms(self) -> list[str]:
-        """Those of the summary, in the order of every legend."""
+        """Mechanisms of the summary, in the order of every legend."""
         return ordered(self.summary["mechanism"].unique().to_list())
 
     @property
     def publishers(self) -> list[str]:
-        """The mechanisms that read data."""
+        """Mechanisms that read data."""
         return [name for name in self.mechanisms if name not in floors()]
 
 
 def panels(number: int) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels that share their axes, three in a row."""
+    """Make a figure of so many panels that share their axes, three in a row."""
     columns = 3
     rows = -(-number // columns)
     figure, grid = plt.subplots(
@@ -72,7 +72,7 @@ def panels(number: int) -> tuple[Figure, list[Axes]]:
 
 
 def label_axes(figure: Figure, x: str, y: str) -> None:
-    """The lowest panel of each column gets the label of x, and the figure one of y."""
+    """Label the x axis of the lowest panel of each column, and the figure's y axis once."""
     shown = [axes for axes in figure.axes if axes.get_visible()]
     lowest = {where.colspan.start: axes for axes in shown if (where := axes.get_subplotspec())}
     for axes in lowest.values():
@@ -82,7 +82,7 @@ def label_axes(figure: Figure, x: str, y: str) -> None:
 
 
 def add_legend(figure: Figure, mechanisms: list[str]) -> None:
-    """The legend of mechanisms, below the figure."""
+    """Add the legend of mechanisms below the figure."""
     handles = [
         Line2D(
             [],
@@ -98,12 +98,12 @@ def add_legend(figure: Figure, mechanisms: list[str]) -> None:
 
 
 def below(figure: Figure, handles: list[Line2D], columns: int) -> None:
-    """A legend under the figure, in room of its own."""
+    """Add a legend under the figure, outside the axes."""
     figure.legend(handles=handles, loc="outside lower center", ncol=columns)
 
 
-def apart(ends: Mapping[str, float], gap: float) -> dict[str, float]:
-    """Heights of labels on a log axis, each at least ``gap`` times the one below it."""
+def spread_labels(ends: Mapping[str, float], gap: float) -> dict[str, float]:
+    """Spread labels on a log axis: heights that are each at least ``gap`` times the one below."""
     heights: dict[str, float] = {}
     floor = 0.0
     for name, end in sorted(ends.items(), key=lambda item: item[1]):

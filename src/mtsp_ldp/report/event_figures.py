@@ -1,4 +1,4 @@
-"""Who finds events: F1 by period length, and ROC curves."""
+"""Figures of event detection: F1 by period length, and ROC curves."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from mtsp_ldp.report.style import style_of
 
 
 def events(material: Material) -> Figure:
-    """F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
+    """Draw F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
     stream = material.stream()
     truth = Workload(stream, stream.replicate)
     table = with_floors(material.summary).filter(
@@ -61,7 +61,7 @@ def _f1(axes: Axes, table: pl.DataFrame, mechanisms: list[str]) -> None:
 
 
 def _curve(truth: Workload, watch: EventQuery, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """False and true positive rates as the pooled threshold falls."""
+    """Compute false and true positive rates as the pooled threshold falls."""
     release = replace(truth.release, versions=frequencies)
     change = release.changes(watch.cells, watch.cells, watch.delta, relative=watch.relative)
     score = ((change - watch.thresholds) / watch.scale)[watch.defined].ravel()

@@ -1,4 +1,4 @@
-"""Figures of one stream, drawn with seaborn on Agg: the same bytes twice."""
+"""Figures of one stream, drawn with seaborn on Agg: reproducible to the byte."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,11 +19,11 @@ from mtsp_ldp.report.canvas import (
     TWO_COLUMNS,
     Material,
     add_legend,
-    apart,
     below,
     label_axes,
     panels,
     save,
+    spread_labels,
 )
 from mtsp_ldp.report.event_figures import events
 from mtsp_ldp.report.style import ordered, style_of
@@ -34,7 +34,7 @@ _BASES = ("#E69F00", "#0072B2")
 
 
 def error_curves(material: Material, axis: str) -> Figure:
-    """MSE of frequencies against epsilon or window; a column a value of the other, a row a release."""
+    """Draw MSE of frequencies against epsilon or window; a column a value of the other, a row a release."""
     other = {"epsilon": "window", "window": "epsilon"}[axis]
     table = with_floors(material.summary.filter(pl.col("query") == "frequency", pl.col("measure") == "mse"))
     columns = table[other].n_unique()
@@ -72,7 +72,7 @@ def error_curves(material: Material, axis: str) -> Figure:
 
 
 def error_column(material: Material) -> Figure:
-    """MSE of raw frequencies against epsilon at one window, a column wide; each line has its name."""
+    """Draw MSE of raw frequencies against epsilon at one window, a column wide, with named lines."""
     table = with_floors(material.summary).filter(
         pl.col("query") == "frequency",
         pl.col("measure") == "mse",
@@ -91,7 +91,7 @@ def error_column(material: Material) -> Figure:
     axes.set(yscale="log", xlabel="privacy budget ε", ylabel="MSE of frequencies")
     axes.set_title(f"{material.title}, w = {material.window}")
     low, high = axes.get_ylim()
-    for name, height in apart(ends, (high / low) ** (1 / 22)).items():
+    for name, height in spread_labels(ends, (high / low) ** (1 / 22)).items():
         axes.annotate(
             style_of(name).label,
             (1.02, height),
@@ -114,7 +114,7 @@ def _dress(axes: Axes, part: pl.DataFrame, axis: str, mechanisms: list[str]) -> 
 
 
 def budget(material: Material) -> Figure:
-    """Shares spent per t, and their sum over the window under its limit."""
+    """Draw the shares spent per t, and their sum over the window under its limit."""
     figure, axes = panels(len(material.publishers))
     for name, panel in zip(material.publishers, axes, strict=False):
         trace = material.run(name).trace
@@ -146,7 +146,7 @@ def budget(material: Material) -> Figure:
 
 
 def busiest(material: Material) -> Figure:
-    """True and released counts of the busiest cell where the stream moves most."""
+    """Draw true and released counts of the busiest cell where the stream moves most."""
     stream = material.stream()
     counts = stream.counts * stream.replicate
     cell = int(counts.sum(axis=0).argmax())
@@ -178,7 +178,7 @@ def busiest(material: Material) -> Figure:
 
 
 def ablation(material: Material) -> Figure:
-    """What each part is worth: ratios of variants to the paper's mechanism, paired by repetition."""
+    """Draw the effect of each part: ratios of variants to the paper's mechanism, paired by repetition."""
     table = material.ratios.filter(
         pl.col("release") == "raw", pl.col("epsilon") == material.epsilon, pl.col("window") == material.window
     )
@@ -213,7 +213,7 @@ def ablation(material: Material) -> Figure:
 
 
 def _ratios(panel: Axes, table: pl.DataFrame, bases: list[str], variants: list[str]) -> None:
-    """Ratios with their intervals, a row a variant."""
+    """Draw ratios with their intervals, a row a variant."""
     panel.axvline(1, color="#999999", lw=0.8)
     for place, base in enumerate(bases):
         rows = {row["variant"]: row for row in table.filter(pl.col("base") == base).to_dicts()}

@@ -25,11 +25,11 @@ CAPTIONS = {
     "ablation": "One part changed at a time: ratios of errors, paired by repetition, with 95 % intervals.",
 }
 EXPLORED = {"mse_epsilon", "mse_window", "mse_column", "budget"}
-"""Figures that the page's own charts show."""
+"""Figures that the interactive charts of the page show instead."""
 
 
 def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> dict[str, Any]:
-    """Say what to use at one epsilon and window: the best mechanism per release column, and who loses.
+    """Say what to use at one epsilon and window: the best mechanism per release column, and the losers.
 
     Returns
     -------
@@ -61,14 +61,14 @@ def answer(summary: pl.DataFrame, dataset: str, epsilon: float, window: int) -> 
     return {"best": best, "losers": losers, "undecided": undecided}
 
 
-def stream_view(
+def stream_section(
     summary: pl.DataFrame,
     facts: PreparedFacts,
     files: ExperimentLayout,
     drawn: Sequence[str],
     focus: tuple[float, int],
 ) -> dict[str, Any]:
-    """All that the page says of one stream in words, tables and pictures."""
+    """Collect words, tables and pictures of one stream for the page."""
     name = facts.dataset
     pictures = {figure: Path(files.figure(name, figure, "png")) for figure in drawn if figure not in EXPLORED}
     return {
@@ -81,23 +81,23 @@ def stream_view(
 
 
 def inlined(path: Path) -> str:
-    """A picture as the source of an image."""
-    kind = {".svg": "svg+xml", ".png": "png"}[path.suffix]
-    return f"data:image/{kind};base64," + base64.b64encode(path.read_bytes()).decode()
+    """Encode a picture as the source of an image."""
+    media_type = {".svg": "svg+xml", ".png": "png"}[path.suffix]
+    return f"data:image/{media_type};base64," + base64.b64encode(path.read_bytes()).decode()
 
 
 def script() -> str:
-    """Vega, Vega-Lite and vega-embed, as one script for a page."""
+    """Bundle Vega, Vega-Lite and vega-embed into one script for a page."""
     return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
 
 
 def as_json(data: Mapping[str, Any]) -> str:
-    """Data for a script element: no closing tag can be in it."""
+    """Write data for a script element: no closing tag can be in it."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def render(template: str, **context: Any) -> str:
-    """A page as HTML, from one of this folder's templates."""
+    """Render a page as HTML, from one of this folder's templates."""
     loader = Environment(
         loader=PackageLoader("mtsp_ldp.report", "."),
         autoescape=select_autoescape(["jinja"]),

@@ -1,4 +1,4 @@
-"""What the page's script is given: results, one run of each mechanism and its spending, in little room."""
+"""Data of the page's script: results, one run of each mechanism and its spending, in little room."""
 
 import base64
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ MEASURES = {
     ("event_12_share", "f1_macro"): ("F1 of events relative to n_t, Δ = 12", False),
     ("event_12_count", "auc_macro"): ("AUC of events on counts, Δ = 12", False),
 }
-"""What the explorer offers: (query, measure), its words, and whether its axis is logarithmic."""
+"""Measures of the explorer: (query, measure), its words, and True if its axis is logarithmic."""
 ROOM = 4_000_000
 """Bytes for released frequencies; beyond, only every so many-th timestamp is shown."""
 _DASHES: dict[str, list[int]] = {"-": [], "--": [6, 3], ":": [2, 2], "-.": [7, 2, 2, 2]}
@@ -44,12 +44,12 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows of one stream.
+    """Data of one stream for the page.
 
     Attributes
     ----------
     stream, facts
-        The truth, and what prepare wrote beside it.
+        True stream, and the facts that prepare wrote beside it.
     runs
         Repetition 0 of each mechanism that reads data, at the focus.
     """
@@ -62,18 +62,18 @@ class View:
 def payload(
     summary: pl.DataFrame, views: Mapping[str, View], focus: tuple[float, int], profiles: pl.DataFrame
 ) -> dict[str, Any]:
-    """Everything the page draws, as one object of plain numbers and strings.
+    """Collect everything the page draws into one object of plain numbers and strings.
 
     Parameters
     ----------
     summary
         Means and intervals of the experiment.
     views
-        By stream.
+        Data by stream.
     focus
-        The ε and w of the runs that are shown.
+        ε and w of the runs that are shown.
     profiles
-        ``mechanism, factor, share``.
+        Performance profiles: ``mechanism, factor, share``.
     """
     names = ordered(summary["mechanism"].unique().to_list())
     releases = [name for name in RELEASES if name in set(summary["release"])]
@@ -87,7 +87,7 @@ def payload(
         "order": list(views),
         "releases": releases,
         "focus": {"epsilon": focus[0], "window": focus[1]},
-        "mechanisms": {name: _look(name) for name in names},
+        "mechanisms": {name: _style_entry(name) for name in names},
         "measures": [{"title": MEASURES[key][0], "log": MEASURES[key][1]} for key in measures],
         "results": _results(summary, list(views), names, releases, measures),
         "streams": {name: _shown(view, focus[1], stride) for name, view in views.items()},
@@ -95,7 +95,7 @@ def payload(
     }
 
 
-def _look(name: str) -> dict[str, Any]:
+def _style_entry(name: str) -> dict[str, Any]:
     style = style_of(name)
     return {
         "label": style.label,
@@ -113,9 +113,11 @@ def _results(
     releases: list[str],
     measures: list[tuple[str, str]],
 ) -> list[list[float | None]]:
-    """Rows of places in the lists, and numbers of four digits."""
-    kinds = {key: place for place, key in enumerate(measures)}
-    kept = summary.filter(pl.struct("query", "measure").is_in([{"query": q, "measure": m} for q, m in kinds]))
+    """Write rows of places in the lists, and numbers of four digits."""
+    places = {key: place for place, key in enumerate(measures)}
+    kept = summary.filter(
+        pl.struct("query", "measure").is_in([{"query": q, "measure": m} for q, m in places])
+    )
     digits = [pl.col(name).round_sig_figs(4) for name in ("mean", "low", "high")]
     return [
         [
@@ -124,7 +126,7 @@ def _results(
             row["epsilon"],
             row["window"],
             releases.index(row["release"]),
-            kinds[row["query"], row["measure"]],
+            places[row["query"], row["measure"]],
             *(
                 None if row[name] is None or row[name] != row[name] else row[name]
                 for name in ("mean", "low", "high")
@@ -162,14 +164,14 @@ def _shown(view: View, window: int, stride: int) -> dict[str, Any]:
 
 
 def _packed(values: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Numbers as 16-bit integers times a scale: a ten-thousandth of the largest is seen."""
+    """Pack numbers as 16-bit integers times a scale: a ten-thousandth of the largest is visible."""
     scale = float(np.abs(values).max(initial=0.0)) / 32767 or 1.0
     whole = np.rint(values / scale).astype("<i2")
     return {"scale": scale, "bytes": base64.b64encode(whole.tobytes()).decode()}
 
 
 def _spent(trace: pl.DataFrame, window: int, stride: int) -> dict[str, Any]:
-    """Shares of the two parts and their sum over the window: the largest of each ``stride`` timestamps."""
+    """Pack the shares of both parts and their sum over the window: the largest of ``stride`` timestamps."""
     first, second = (trace[name].to_numpy() for name in ("share_1", "share_2"))
     sums = np.cumsum(np.r_[0.0, first + second])
     start = np.maximum(np.arange(first.size) + 1 - window, 0)

@@ -1,4 +1,4 @@
-"""A prepared stream as people look at it, and what LDP can do on it: before any run."""
+"""Figures of a prepared stream, and verdicts on LDP for it: before any run."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,16 +15,16 @@ from mtsp_ldp.streams.stream import Stream
 
 
 def verdicts(stream: Stream, replicate: int | None = None) -> list[str]:
-    """A sentence a window: from which ε on a stream can carry LDP, by the mechanisms of closed form."""
+    """Say in a sentence a window from which ε on a stream can carry LDP, by the closed forms."""
     expected = Expectation(stream, replicate)
-    told = []
+    sentences = []
     for window in usual_windows(stream):
         least = {name: expected.least_epsilon(name, window) for name in CLOSED_FORMS}
         able = {name: value for name, value in least.items() if value is not None}
         spread = expected.deviation("lpu", 1.0, window)
         start = f"w = {window}: at ε = 1 one frequency has a standard deviation of {spread:.2g} under LPU"
         if not able:
-            told.append(f"{start}; hopeless: not even ε = 100 beats publishing nothing.")
+            sentences.append(f"{start}; hopeless: not even ε = 100 beats publishing nothing.")
             continue
         best = min(able, key=lambda name: able[name])
         others = ", ".join(
@@ -32,12 +32,12 @@ def verdicts(stream: Stream, replicate: int | None = None) -> list[str]:
             for name in CLOSED_FORMS
             if name != best
         )
-        told.append(f"{start}; hopeless below ε = {able[best]:.2g} ({style_of(best).label}; {others}).")
-    return told
+        sentences.append(f"{start}; hopeless below ε = {able[best]:.2g} ({style_of(best).label}; {others}).")
+    return sentences
 
 
 def overview(stream: Stream, facts: StreamFacts) -> Figure:
-    """Active users, popularity, change and a map, in one figure."""
+    """Draw active users, popularity, change and a map, in one figure."""
     figure, grid = plt.subplots(2, 2, figsize=(7.2, 4.8))
     figure.set_layout_engine("constrained")
     here = stream.active > 0
@@ -58,7 +58,7 @@ def overview(stream: Stream, facts: StreamFacts) -> Figure:
 
 
 def _map(axes: Axes, means: np.ndarray, facts: StreamFacts) -> None:
-    """Mean frequency of every cell, on the map if cells have a place."""
+    """Draw the mean frequency of every cell, on the map if cells have a place."""
     axes.set_title("Where: mean frequency")
     axes.grid(visible=False)
     if facts.coordinates is None:

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from tabulate import tabulate
 
-from mtsp_ldp.report.canvas import TWO_COLUMNS, add_legend, apart
+from mtsp_ldp.report.canvas import TWO_COLUMNS, add_legend, spread_labels
 from mtsp_ldp.report.style import ordered, style_of
 
 Tables = Mapping[str, pl.DataFrame]
@@ -17,7 +17,7 @@ _QUANTITIES = {"mse": ("errors", "MSE of frequencies"), "seconds": ("seconds", "
 
 
 def growth(tables: Tables) -> Figure:
-    """Error and time against size, log-log, with the fitted slope at the end of each line."""
+    """Draw error and time against size, log-log, with the fitted slope at the end of each line."""
     figure, grid = plt.subplots(2, 3, figsize=(TWO_COLUMNS, 5.0), sharex="col", sharey="row")
     slopes = {(a, q, m): s for a, q, m, s, _ in tables["slopes"].iter_rows()}
     theory = {(a, q): t for a, q, _, _, t in tables["slopes"].iter_rows()}
@@ -29,12 +29,12 @@ def growth(tables: Tables) -> Figure:
             for name in names:
                 part = tables[table].filter(pl.col("axis") == axis, pl.col("mechanism") == name)
                 means = part.group_by("size").agg(pl.col(quantity).mean()).sort("size")
-                look_of = style_of(name)
-                line = {"color": look_of.colour, "ls": look_of.dash, "marker": look_of.marker}
+                style = style_of(name)
+                line = {"color": style.colour, "ls": style.dash, "marker": style.marker}
                 axes.plot(means["size"], means[quantity], ms=3, **line)
                 ends[name] = float(means[quantity][-1])
             right = max(part["size"].to_list()) * 1.25
-            for name, height in apart(ends, 1.6).items():
+            for name, height in spread_labels(ends, 1.6).items():
                 text = f"{slopes[axis, quantity, name]:+.2f}"
                 axes.text(right, height, text, fontsize=6, va="center", color=style_of(name).colour)
             axes.set(xscale="log", yscale="log")
@@ -49,7 +49,7 @@ def growth(tables: Tables) -> Figure:
 
 
 def grouping(tables: Tables) -> Figure:
-    """Share of new groups and error of the release, publication by publication."""
+    """Draw the share of new groups and the error of the release, publication by publication."""
     table = tables["groups"]
     signals = table["signal"].unique(maintain_order=True).to_list()
     figure, grid = plt.subplots(2, len(signals), figsize=(TWO_COLUMNS, 3.6), sharex=True, sharey="row")
@@ -80,7 +80,7 @@ def grouping(tables: Tables) -> Figure:
 
 
 def as_markdown_tables(name: str, tables: Tables) -> str:
-    """Tables of at most a hundred rows as Markdown; longer ones by their number of rows."""
+    """Write tables of at most a hundred rows as Markdown; longer ones by their number of rows."""
     lines = [f"# {name}", ""]
     for part, table in tables.items():
         lines += [f"## {part}", ""]

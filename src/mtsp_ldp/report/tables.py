@@ -1,4 +1,4 @@
-"""What the tables of one stream say: errors per cell, the best marked, beside LSP and the floors."""
+"""Tables of one stream: errors per cell, the best marked, beside LSP and the floors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Block:
 
 
 def blocks(table: pl.DataFrame) -> list[Block]:
-    """The tables of one stream: MSE, its ratios and its median, raw and projected."""
+    """Make the tables of one stream: MSE, its ratios and its median, raw and projected."""
     names = ordered(table["mechanism"].unique().to_list())
     values = {
         "mean": ("MSE", "{:.1e}"),
@@ -84,7 +84,7 @@ PARTS = {
     ("range_long", "mse"): "range ≤ d",
     ("event_12_count", "f1_macro"): "event F1",
 }
-"""What an ablation looks at: (query, measure) and its column's head."""
+"""Measures of an ablation: (query, measure) and its column's head."""
 _Keys = Mapping[tuple[str, str], str]
 
 
@@ -111,7 +111,7 @@ def query_blocks(summary: pl.DataFrame, epsilon: float, window: int) -> list[Blo
 
 
 def _events(part: pl.DataFrame, at: str) -> Block:
-    """F1 and AUC, with a last row for flagging always: recall 1, an AUC of one half."""
+    """Make the table of F1 and AUC, with a last row for flagging always: recall 1, an AUC of one half."""
     columns = {
         (f"event_{delta}_{on}", f"{measure}_macro"): f"{head} Δ={delta} {on}"
         for on in ("count", "share")
@@ -134,7 +134,7 @@ def _events(part: pl.DataFrame, at: str) -> Block:
 
 
 def _measures(part: pl.DataFrame, columns: _Keys, title: str, form: str, sign: int) -> Block:
-    """Rows of mechanisms, columns of (query, measure); sign 1 marks the smallest, -1 the largest."""
+    """Make rows of mechanisms, columns of (query, measure); sign 1 marks the smallest, -1 the largest."""
     names = ordered(part["mechanism"].unique().to_list())
     at = {(row["query"], row["measure"], row["mechanism"]): row for row in part.to_dicts()}
     shown = [key for key in columns if any((*key, name) in at for name in names)]
@@ -152,7 +152,7 @@ def _measures(part: pl.DataFrame, columns: _Keys, title: str, form: str, sign: i
 
 
 def _marks(column: Mapping[str, dict[str, Any] | None], sign: int) -> dict[str, set[str]]:
-    """The best mechanisms of a column, and those within its interval."""
+    """Mark the best mechanisms of a column, and those within its interval."""
     values = {
         name: sign * row["mean"]
         for name, row in column.items()
@@ -168,7 +168,7 @@ def _marks(column: Mapping[str, dict[str, Any] | None], sign: int) -> dict[str, 
 
 
 def ablation_blocks(ratios: pl.DataFrame) -> list[Block]:
-    """What each part is worth, of one stream: ratios to the paper's mechanism with intervals, raw."""
+    """Make tables of the effect of each part on one stream: ratios to the paper's mechanism, raw."""
     found = []
     part = ratios.filter(pl.col("release") == "raw")
     for base in ordered(part["base"].unique().to_list()):

@@ -1,4 +1,4 @@
-"""Tables as Markdown (tabulate), LaTeX and HTML (pandas' Styler): the same marks, the floors set apart."""
+"""Tables as Markdown (tabulate), LaTeX and HTML (pandas' Styler): the same marks, floors separated."""
 
 import html
 import re
@@ -24,7 +24,7 @@ _CSS = {BEST: "font-weight: bold", CLOSE: "text-decoration: underline"}
 
 
 def as_markdown(parts: Iterable[Block], title: str) -> str:
-    """All tables as GitHub Markdown."""
+    """Write all tables as GitHub Markdown."""
     lines = [f"# {title}", "", NOTE, ""]
     for block in parts:
         rows = [[row.label, *map(_emphasised, row.values, row.marks)] for row in block.rows]
@@ -34,7 +34,7 @@ def as_markdown(parts: Iterable[Block], title: str) -> str:
 
 
 def _marked(value: str, marks: set[str]) -> str:
-    """A value with its dagger."""
+    """Add its dagger to a value."""
     return value + next((sign for mark, sign in _DAGGERS.items() if mark in marks), "")
 
 
@@ -44,21 +44,21 @@ def _emphasised(value: str, marks: set[str]) -> str:
 
 
 def as_latex(parts: Iterable[Block], title: str) -> str:
-    """All tables as LaTeX, each a ``tabular`` under a comment with its title; needs booktabs only."""
+    """Write all tables as LaTeX, each a ``tabular`` under a comment with its title; needs booktabs only."""
     lines = [f"% {title}. {NOTE}", r"% needs \usepackage{booktabs}"]
     for block in parts:
         lines.append(f"% {block.title}")
         if block.rows:
             columns = "l" + "r" * len(block.heads)
             table = _styled(block, "latex").to_latex(hrules=True, convert_css=True, column_format=columns)
-            lines.append(_floors_apart(table, block))
+            lines.append(_separate_floors(table, block))
     text = "\n".join(lines)
     for sign, code in _SIGNS.items():
         text = text.replace(sign, code)
     return text
 
 
-def _floors_apart(table: str, block: Block) -> str:
+def _separate_floors(table: str, block: Block) -> str:
     first = next((row.label for row in block.rows if row.floor), None)
     lines = table.splitlines()
     if first is not None and not block.rows[0].floor:
@@ -68,7 +68,7 @@ def _floors_apart(table: str, block: Block) -> str:
 
 
 def as_html(parts: Iterable[Block]) -> str:
-    """All tables as HTML: the means open, the rest folded."""
+    """Write all tables as HTML: the means open, the rest folded."""
     pieces = []
     for number, block in enumerate(parts):
         title = html.escape(block.title)

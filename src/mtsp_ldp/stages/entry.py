@@ -1,4 +1,4 @@
-"""How a stage starts: its config is composed, and a user's mistake ends it in one line.
+"""Start of a stage: its config is composed, and a user's mistake ends it in one line.
 
 What the machine refuses (a full disk, a folder that cannot be written) ends it in one line too; a fault of
 the program with its traceback.
@@ -16,13 +16,13 @@ from mtsp_ldp.privacy.ledger import PrivacyError
 
 Config = Mapping[str, Any]
 VALUES = ("epsilon", "window", "repetitions", "seed", "allow_download", "accept_terms")
-"""Words of a job that are no text, but JSON."""
+"""Parameters of a job that are JSON and not text."""
 WORDS = ("output", "code", "commit")
-"""Words that a job need not have."""
+"""Optional parameters of a job."""
 
 
 def stage(work: Callable[[Config], None]) -> Callable[[], None]:
-    """Make a function of a config what ``python -m mtsp_ldp.stages.<stage> key=value …`` runs.
+    """Turn a function of a config into what ``python -m mtsp_ldp.stages.<stage> key=value …`` runs.
 
     Its config is ``config/<stage>.yaml`` if there is one, else ``config/config.yaml``.
     """
@@ -61,7 +61,7 @@ def _read_config(name: str, words: Sequence[str]) -> Config:
 
 
 def _of_plan(plan: dict[str, Any], given: dict[str, str]) -> Config:
-    """What a job is told: what all jobs share, its data set and mechanism, and words of its own."""
+    """Collect the parameters of a stage: those of all jobs, its data set and mechanism, and its others."""
     config = {**dict.fromkeys(WORDS), **plan, "label": given.get("mechanism")}
     for key, value in given.items():
         if key in ("dataset", "mechanism"):

@@ -1,4 +1,4 @@
-"""fetch: bring the raw files of a data set into ``data/raw/<dataset>``, with a receipt."""
+"""fetch: put the raw files of a data set into ``data/raw/<dataset>``, with a receipt."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What stages read: the prepared stream of a data set, and the grid with its files."""
+"""Inputs of stages: the prepared stream of a data set, and the digest of its config."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""inspect: what is in a prepared stream and what LDP can do on it, as a page and on the terminal."""
+"""inspect: profile of a prepared stream and expected errors of LDP on it, as a page and on the terminal."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,11 +20,11 @@ from mtsp_ldp.streams.facts import PreparedFacts
 
 @stage
 def main(config: Config) -> None:
-    """Look into ``dataset``: print the tables and write ``reports/streams/<dataset>.html``."""
+    """Inspect ``dataset``: print the tables and write ``reports/streams/<dataset>.html``."""
     name = config["dataset"]["name"]
     stream, facts = load_prepared_stream(config), PreparedFacts.read(stream_path(config).with_suffix(".json"))
     sizes = {key: _shown(value) for key, value in profile(stream).items()}
-    told, table = verdicts(stream), outlook(stream)
+    sentences, table = verdicts(stream), outlook(stream)
     rows = [
         {"mechanism": style_of(mechanism).label, "window": window, "cells": part.to_dicts()}
         for (mechanism, window), part in table.group_by("mechanism", "window", maintain_order=True)
@@ -36,7 +36,7 @@ def main(config: Config) -> None:
     page = render(
         "stream",
         facts=facts,
-        verdicts=told,
+        verdicts=sentences,
         floor=Expectation(stream).floor,
         image=image,
         epsilons=EPSILONS,
@@ -51,7 +51,7 @@ def main(config: Config) -> None:
     heads = ["expected MSE", "w", *(f"ε = {value:g}" for value in EPSILONS)]
     for shown in (tabulate(sizes.items(), tablefmt="plain"), tabulate(errors, headers=heads)):
         print(shown, "", sep="\n")
-    print(*told, "", sep="\n")
+    print(*sentences, "", sep="\n")
     if facts.origin:
         print(f"It starts at {facts.origin} ({facts.time_zone}).")
     if facts.rows:

@@ -10,7 +10,7 @@ from mtsp_ldp.experiments.grid import Experiment, as_command
 from mtsp_ldp.experiments.layout import Layout
 from mtsp_ldp.experiments.provenance import config_digest
 from mtsp_ldp.foundation.files import atomic_write, read_table
-from mtsp_ldp.report.page import as_json, render, script, stream_view
+from mtsp_ldp.report.page import as_json, render, script, stream_section
 from mtsp_ldp.report.payload import View, payload
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.report.tables import NOTE
@@ -42,7 +42,7 @@ def main(config: Config) -> None:
         experiment=experiment,
         cells=len(experiment.cells),
         streams=[
-            stream_view(summary, facts[name], files, experiment.figures, experiment.focus)
+            stream_section(summary, facts[name], files, experiment.figures, experiment.focus)
             for name in experiment.dataset
         ],
         data=as_json(payload(summary, {name: view(name) for name in facts}, experiment.focus, profiles)),
@@ -61,7 +61,7 @@ def main(config: Config) -> None:
 
 
 def _ranks(table: pl.DataFrame) -> dict[str, Any]:
-    """Mean ranks by raw errors, best first, and what tests over streams say of them."""
+    """Take mean ranks by raw errors, best first, and the tests of them over streams."""
     raw = table.filter(pl.col("release") == "raw")
     rows = raw.select("mechanism", "rank").iter_rows()
     return {

@@ -1,4 +1,4 @@
-"""recommend: which mechanism to use on a prepared stream, at which ε and w, or none."""
+"""recommend: the mechanism to use on a prepared stream, at which ε and w, or none."""
 
 import sys
 from typing import Any
@@ -45,7 +45,7 @@ def main(config: Config) -> None:
 
 
 def _several(value: Any) -> list[Any]:
-    """One value or a list of them."""
+    """Turn one value or a list of them into a list."""
     return list(value) if isinstance(value, list) else [value]
 
 
@@ -60,7 +60,7 @@ def _about(advice: Advice, repetitions: int, seed: int) -> str:
 
 
 def _rows(part: pl.DataFrame) -> tuple[list[list[str]], list[str]]:
-    """The rows and heads of one window's table."""
+    """Make the rows and heads of one window's table."""
     epsilons = part["epsilon"].unique(maintain_order=True).to_list()
     at = {(row["mechanism"], row["epsilon"]): row for row in part.to_dicts()}
     names = ordered(part["mechanism"].unique().to_list())

@@ -1,4 +1,4 @@
-"""study: one of the studies that are no grid, as csv and Markdown tables in ``reports/studies``.
+"""study: one of the studies outside the experiment grid, as csv and Markdown tables in ``reports/studies``.
 
 Growth and grouping come with a figure.
 """

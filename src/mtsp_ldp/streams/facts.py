@@ -1,4 +1,4 @@
-"""Facts of a stream: what prepare writes beside it, for people, maps and clocks. All of it is public."""
+"""Facts of a stream, which prepare writes beside it, for people, maps and clocks. All of them are public."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Coordinates = Literal["degrees", "plane"]
 
 
 class StreamError(ValueError):
-    """A stream that is not one: the message names the file, the row and what it must be."""
+    """A file or table that is no stream: the message names the file, the row and what it must be."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Cell:
     Attributes
     ----------
     name
-        Short, for labels.
+        Short name, for labels.
     x, y
-        Its place, where it is known: longitude and latitude where coordinates are degrees.
+        Place, where it is known: longitude and latitude where coordinates are degrees.
     title
-        Its long name, if it has one.
+        Long name, if there is one.
     """
 
     name: str
@@ -48,28 +48,28 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamFacts:
-    """What is known of a stream beside its rows.
+    """Facts of a stream beside its rows.
 
     Attributes
     ----------
     dataset
-        Names the stream in results and in the keys of seeds.
+        Name of the stream in results and in the keys of seeds.
     title
-        A few words for tables and figures.
+        Title for tables and figures, a few words.
     replicate
-        How many independent reporters each user stands for.
+        Number of independent reporters that each user stands for.
     slot_minutes, origin, time_zone
         Length of a timestamp, start of the first one on the zone's clocks (ISO), and the zone.
     hold, within_slot
-        How records became positions.
+        Rules by which records became positions.
     grid, box
         Squares a side, and west, south, east, north, where cells are squares of a box.
     coordinates
-        Whether places are degrees of longitude and latitude, or units of a plane; None without places.
+        Unit of places: degrees of longitude and latitude, or units of a plane; None without places.
     cells, events
-        In order of number; in order of time.
+        Cells in order of number; events in order of time.
     rows, rows_by_reason
-        How many records there were, and what became of them.
+        Number of records, in all and by what became of them.
     notes
         Other numbers that a format reports, by name.
     raw_sha256
@@ -117,11 +117,13 @@ class StreamFacts:
 
     def describe_drops(self) -> str:
         """Summarize kept and dropped records in one line; with a warning where most have no place."""
-        told = ", ".join(f"{why.replace('_', ' ')} {number:,}" for why, number in self.rows_by_reason.items())
+        reasons = ", ".join(
+            f"{why.replace('_', ' ')} {number:,}" for why, number in self.rows_by_reason.items()
+        )
         lost = sum(self.rows_by_reason.get(name, 0) for name in ("unparsable", "out_of_range", "out_of_box"))
         total = self.rows or 0
         warning = "; WARNING: most have no readable place" if 2 * lost > total else ""
-        return f"Of {total:,} records: {told}{warning}"
+        return f"Of {total:,} records: {reasons}{warning}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,13 +133,13 @@ class PreparedFacts(StreamFacts):
     Attributes
     ----------
     users, T, d
-        How many.
+        Number of users, timestamps and cells.
     kind
         ``panel`` or ``exchangeable``.
     mean_active, active
         Mean of n_t, and each of them.
     sha256
-        Of the stream's file.
+        Digest of the stream's file.
     """
 
     users: int
@@ -158,17 +160,17 @@ class PreparedFacts(StreamFacts):
             Naming the file, the key and its value.
         """
         try:
-            held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            entries: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise StreamError(f"{path}: no such file; prepare writes it beside the stream") from None
         except ValueError as error:
             raise StreamError(f"{path}: not a whole json file ({error}); delete it and run again") from None
         for name in ("T", "d", "users"):
-            if not isinstance(held.get(name), int) or held[name] < 1:
-                raise StreamError(f"{path}: {name}={held.get(name)!r}: must be an integer above 0")
+            if not isinstance(entries.get(name), int) or entries[name] < 1:
+                raise StreamError(f"{path}: {name}={entries.get(name)!r}: must be an integer above 0")
         try:
-            parts = {"cells": _several(Cell, held), "events": _several(Event, held)}
-            return cls(**_known(cls, held) | parts)
+            parts = {"cells": _several(Cell, entries), "events": _several(Event, entries)}
+            return cls(**_known(cls, entries) | parts)
         except (TypeError, AttributeError) as error:
             raise StreamError(f"{path}: must be the facts of a stream ({error}); prepare it again") from None
 
@@ -180,11 +182,13 @@ class PreparedFacts(StreamFacts):
 _Part = TypeVar("_Part", Cell, Event)
 
 
-def _several(cls: type[_Part], held: Mapping[str, Any]) -> tuple[_Part, ...]:
-    return tuple(cls(**_known(cls, entry)) for entry in held.get(f"{cls.__name__.lower()}s", []))
+def _several(cls: type[_Part], entries: Mapping[str, Any]) -> tuple[_Part, ...]:
+    return tuple(cls(**_known(cls, entry)) for entry in entries.get(f"{cls.__name__.lower()}s", []))
 
 
-def _known(cls: type, held: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries that are fields, lists as tuples."""
-    names = {one.name for one in fields(cls)} & held.keys()
-    return {name: tuple(held[name]) if isinstance(held[name], list) else held[name] for name in names}
+def _known(cls: type, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the entries that are fields of a class, lists as tuples."""
+    names = {one.name for one in fields(cls)} & entries.keys()
+    return {
+        name: tuple(entries[name]) if isinstance(entries[name], list) else entries[name] for name in names
+    }

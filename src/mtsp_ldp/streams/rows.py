@@ -1,4 +1,4 @@
-"""The rows of a panel, in order of t and then user, of which only a run of timestamps need be in memory.
+"""The rows of a panel, in order of t and then user, only a part of which is in memory.
 
 They lie in arrays or in a parquet file. One pass checks and counts them, block by block; then they are
 read by timestamp.
@@ -20,28 +20,28 @@ from mtsp_ldp.streams.facts import StreamError
 
 PANEL: Mapping[str, DataTypeClass] = {"t": pl.Int32, "user": pl.UInt32, "cell": pl.UInt16}
 ROW_GROUP = 1 << 18
-"""Rows that are written, and so can be read, together."""
+"""Number of rows that are written, and so can be read, together."""
 BLOCK = 16 * ROW_GROUP
-"""Rows that are checked together."""
+"""Number of rows that are checked together."""
 HELD = 64 * ROW_GROUP
-"""Rows that are held of a file, 100 MB of them; a smaller stream is held whole."""
+"""Number of rows of a file that are in memory at once (100 MB); a smaller stream is in memory whole."""
 
 Column = npt.NDArray[np.integer[Any]]
 Columns = tuple[Column, Column, Column]
-"""t, user and cell, one entry a row."""
+"""Columns t, user and cell, one entry a row."""
 Load = Callable[[int, int], Columns]
-"""The rows from one on and up to, not including, another."""
+"""Function that reads the rows from a first one up to, not including, a last one."""
 
 
 class Rows:
-    """Who is where at each t.
+    """Rows of a panel, read by timestamp.
 
     Parameters
     ----------
     load
-        Where the rows lie; checked before, see `scan_rows`.
+        Reader of the rows; checked before, see `scan_rows`.
     active
-        How many there are of each t, ``(T,)``.
+        Number of rows of each t, ``(T,)``.
     """
 
     def __init__(self, load: Load, active: IntArray) -> None:
@@ -51,7 +51,7 @@ class Rows:
         _, self._users, self._cells = load(0, 0)
 
     def at(self, t: int) -> tuple[Column, Column]:
-        """Users active at t, in order, and their cells."""
+        """List the users active at t, in order, and their cells."""
         start, end = int(self._offsets[t]), int(self._offsets[t + 1])
         if start < self._first or end > self._first + self._users.size:
             self._first = start - start % HELD
@@ -60,20 +60,20 @@ class Rows:
         return self._users[here], self._cells[here]
 
     def everything(self) -> pl.DataFrame:
-        """All rows as they are written to a file."""
+        """Read all rows, in the columns of a file."""
         _, users, cells = self._load(0, int(self._offsets[-1]))
         times = np.repeat(np.arange(self._offsets.size - 1, dtype=np.int32), np.diff(self._offsets))
         return pl.DataFrame({"t": times, "user": users, "cell": cells}, schema=PANEL)
 
 
 def rows_in_memory(columns: Columns) -> Load:
-    """Rows that lie in arrays; nothing is copied."""
+    """Make the reader of rows that lie in arrays; nothing is copied."""
     t, user, cell = columns
     return lambda start, end: (t[start:end], user[start:end], cell[start:end])
 
 
 def rows_in_file(path: Path) -> Load:
-    """Rows that lie in a parquet file; its row groups are read as they are needed."""
+    """Make the reader of rows in a parquet file; its row groups are read as they are needed."""
     path = path.absolute()
 
     def load(start: int, end: int) -> Columns:
@@ -87,28 +87,30 @@ def rows_in_file(path: Path) -> Load:
 def read_rows(
     path: Path, schema: Mapping[str, DataTypeClass], start: int = 0, end: int | None = None
 ) -> pl.DataFrame:
-    """Rows ``start`` to ``end`` of a parquet file's columns.
+    """Read rows ``start`` to ``end`` of a parquet file's columns.
 
     Raises
     ------
     StreamError
-        Naming the file, if it is missing or damaged, lacks a column, or holds what is no whole number.
+        Naming the file, if it is missing or damaged, lacks a column, or holds a value that is no integer.
     """
     with _readable(path):
         scan = pl.scan_parquet(path, glob=False)
         there = scan.collect_schema().names()
         for name in schema:
             if name not in there:
-                raise StreamError(f"{path}: column {name!r} is missing; {list(schema)} are there")
+                raise StreamError(f"{path}: column {name!r} is missing; must be there: {', '.join(schema)}")
         frame = scan.select(*schema).slice(start, None if end is None else end - start).collect()
     for name, dtype in schema.items():
         if not frame[name].dtype.is_integer() or frame[name].null_count():
-            raise StreamError(f"{path}: column {name!r}: {dtype} without nulls, not {frame[name].dtype}")
+            raise StreamError(
+                f"{path}: column {name!r}: must be {dtype} without nulls, not {frame[name].dtype}"
+            )
     return frame
 
 
 def inspect_parquet(path: Path) -> tuple[list[str], int]:
-    """Names of a parquet file's columns, and its number of rows."""
+    """Read the names of a parquet file's columns, and its number of rows."""
     with _readable(path):
         scan = pl.scan_parquet(path, glob=False)
         return scan.collect_schema().names(), int(scan.select(pl.len()).collect().item())
@@ -127,16 +129,16 @@ def _readable(path: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Census:
-    """What one pass over rows finds.
+    """Findings of one pass over rows.
 
     Attributes
     ----------
     counts
         Users per cell, ``(T, d)``; not to be used if the rows are out of order.
     ordered
-        Whether rows are in order of t and then user, without a pair twice.
+        True if rows are in order of t and then user, without a pair twice.
     least, largest
-        Of the users' numbers.
+        Least and largest number of a user.
     """
 
     counts: IntArray
@@ -177,7 +179,7 @@ def _in_order(t: Column, user: Column) -> bool:
 
 
 def sort_rows(columns: Columns, source: str) -> Columns:
-    """The rows in order of t and then user.
+    """Sort rows by t and then user.
 
     Raises
     ------
@@ -194,7 +196,7 @@ def sort_rows(columns: Columns, source: str) -> Columns:
 
 
 def number_users(user: Column) -> tuple[npt.NDArray[np.uint32], int]:
-    """Users by the numbers 0, 1, … in their own order, and how many there are; no copy if they are so."""
+    """Renumber users 0, 1, … in order, and count them; no copy if they have these numbers already."""
     blocks = [slice(start, start + BLOCK) for start in range(0, user.size, BLOCK)]
     known = np.unique(np.concatenate([user[:0], *(np.unique(user[block]) for block in blocks)]))
     if known.size and (known[0] != 0 or known[-1] != known.size - 1):

@@ -2,7 +2,7 @@
 
 A *panel* holds (t, user, cell); an *exchangeable* stream holds counts (t, cell, count) and a number of
 users. Input is checked at this border; an error names the file and the row. The rows of a panel that is
-read from a file stay there (see `mtsp_ldp.streams.rows`); counts are held.
+read from a file stay there (see `mtsp_ldp.streams.rows`); counts are in memory.
 """
 
 from dataclasses import fields
@@ -35,7 +35,7 @@ __all__ = ["Stream", "StreamError"]
 
 COUNTS = {"t": pl.Int32, "cell": pl.UInt16, "count": pl.Int64}
 MOST_CELLS = 1 << 16
-"""What the type of a cell can tell apart."""
+"""Largest number of cells that the type of a cell can number."""
 
 
 class Stream:
@@ -50,11 +50,11 @@ class Stream:
     users
         Number of users who ever appear (a panel), or the fixed population (exchangeable).
     is_panel
-        Whether each user's own cells are known.
+        True if the cells of each user are known.
     facts
-        What is known beside the rows; see `mtsp_ldp.streams.facts.StreamFacts`.
+        Facts beside the rows; see `mtsp_ldp.streams.facts.StreamFacts`.
     key
-        What names this stream in the keys of random seeds.
+        Name of the stream in the keys of random seeds.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Stream:
 
     @property
     def is_panel(self) -> bool:
-        """Whether each user's own cells are known."""
+        """True if the cells of each user are known."""
         return self._rows is not None
 
     @property
@@ -93,7 +93,7 @@ class Stream:
 
     @property
     def replicate(self) -> int:
-        """How many independent reporters each user stands for by default."""
+        """Number of independent reporters that each user stands for by default."""
         return self.facts.replicate
 
     @cached_property
@@ -104,7 +104,7 @@ class Stream:
         return shares
 
     def at(self, t: int) -> tuple[Column, Column]:
-        """Users active at t, in order, and their cells (a panel only)."""
+        """List the users active at t, in order, and their cells (a panel only)."""
         if self._rows is None:
             raise StreamError("an exchangeable stream knows counts, not users")
         return self._rows.at(t)
@@ -126,26 +126,26 @@ class Stream:
         Parameters
         ----------
         t, user, cell
-            One entry a row; (t, user) unique. Users may carry any whole numbers. Arrays of int32, uint32 and
+            One entry a row; (t, user) unique. Users may have any integers. Arrays of int32, uint32 and
             uint16 that are in order of t and then user, with users 0, 1, …, are kept as they are, uncopied.
         d
             Number of cells; every cell is below it.
         length
             T; the last t + 1 by default.
         users
-            How many there are, numbered from 0, those included who never appear; by default those who do.
+            Number of users, numbered from 0, those included who never appear; by default those who do.
         """
         given = {"t": np.asarray(t), "user": np.asarray(user), "cell": np.asarray(cell)}
         sizes = {column.shape for column in given.values()}
         if len(sizes) > 1 or given["t"].ndim != 1:
-            raise StreamError(f"panel: t, user and cell of one length, not of shapes {sorted(sizes)}")
+            raise StreamError(f"panel: t, user, cell: must be of one length, not of shapes {sorted(sizes)}")
         if d > MOST_CELLS:
-            raise StreamError(f"panel: d={d}: at most {MOST_CELLS} cells")
+            raise StreamError(f"panel: d={d}: must be at most {MOST_CELLS} cells")
         for name, column in given.items():
             if not np.issubdtype(column.dtype, np.integer):
-                raise StreamError(f"panel: column {name!r}: whole numbers, not {column.dtype}")
+                raise StreamError(f"panel: column {name!r}: must be integers, not {column.dtype}")
         if length is None and given["t"].size == 0:
-            raise StreamError("panel: no rows; at least one")
+            raise StreamError("panel: no rows: must be at least one")
         steps = int(given["t"].max()) + 1 if length is None else length
         return cls._panel((given["t"], given["user"], given["cell"]), d, steps, users or 0, facts, "panel")
 
@@ -153,7 +153,7 @@ class Stream:
     def _panel(
         cls, columns: Columns, d: int, length: int, known: int, facts: StreamFacts | None, source: str
     ) -> "Stream":
-        """A panel whose rows are in memory."""
+        """Make a panel whose rows are in memory."""
         size = columns[0].size
         found = scan_rows(rows_in_memory(columns), size, length, d, source)
         if not found.ordered:
@@ -174,22 +174,22 @@ class Stream:
         *,
         facts: StreamFacts | None = None,
     ) -> "Stream":
-        """An exchangeable stream.
+        """Make an exchangeable stream.
 
         Parameters
         ----------
         counts
             Users per cell, ``(T, d)``.
         population
-            The fixed number of users; the largest n_t by default.
+            Fixed number of users; the largest n_t by default.
         """
         given = np.asarray(counts)
         table = given.astype(np.int64)
         if (table != given).any() or table.ndim != 2 or 0 in table.shape or (table < 0).any():
-            raise StreamError("counts: a table (T, d) of whole numbers, at least 0")
+            raise StreamError("counts: must be a table (T, d) of integers, at least 0")
         largest = int(table.sum(axis=1).max())
         if population is not None and population < largest:
-            raise StreamError(f"population={population}: at least the largest n_t, {largest}")
+            raise StreamError(f"population={population}: must be at least the largest n_t, {largest}")
         return cls(table, max(population or largest, 1), None, facts=facts)
 
     @classmethod

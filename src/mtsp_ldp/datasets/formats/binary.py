@@ -16,18 +16,18 @@ from mtsp_ldp.streams.stream import Stream
 
 @register("lns", "sin", "log")
 class Binary(Dataset):
-    """Cell 1 holds the share p_t of a fixed number of users.
+    """Binary stream: cell 1 holds the share p_t of a fixed number of users.
 
     Attributes
     ----------
     curve
-        ``lns``: a Gaussian walk reflected at 0 and 1; ``sin``; ``log``.
+        Curve of p_t: ``lns`` is a Gaussian walk reflected at 0 and 1; ``sin``; ``log``.
     users
-        N, their fixed number.
+        N, the fixed number of users.
     length
-        T.
+        T, in timestamps.
     path
-        Which of the walk's paths; without meaning for the others.
+        Number of the walk's path; the other curves ignore it.
     """
 
     curve: Literal["lns", "sin", "log"]
@@ -37,11 +37,11 @@ class Binary(Dataset):
 
     @property
     def slots(self) -> int | None:
-        """T."""
+        """T, from the config."""
         return self.length
 
     def shares(self) -> FloatArray:
-        """p_t, ``(T,)``."""
+        """Compute p_t, ``(T,)``."""
         steps = np.arange(self.length, dtype=np.float64)
         if self.curve == "sin":
             return 0.05 * np.sin(0.01 * steps) + 0.075
@@ -54,11 +54,11 @@ class Binary(Dataset):
         return folded
 
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
-        """Nothing to bring: prepare makes the stream."""
+        """Return an empty receipt: prepare makes the stream."""
         return {"source": "made by prepare", "files": []}
 
     def prepare(self, folder: Path) -> Stream:
-        """Counts are N p, rounded."""
+        """Make the stream; counts are N p_t, rounded."""
         ones = np.rint(self.users * self.shares()).astype(np.int64)
         facts = StreamFacts(
             dataset=self.name, title=self.title, replicate=self.replicate, cells=(Cell("0"), Cell("1"))

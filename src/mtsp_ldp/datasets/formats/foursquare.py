@@ -16,12 +16,12 @@ _COLUMNS = ["user", "venue", "category_id", "category", "lat", "lon", "offset", 
 
 @register("foursquare")
 class Foursquare(Traces):
-    """Tab-separated, ISO 8859-1; times in UTC. One archive holds both cities.
+    """Check-ins, tab-separated, ISO 8859-1; times in UTC. One archive holds both cities.
 
     Attributes
     ----------
     city
-        ``NYC`` or ``TKY``.
+        City of the check-ins: ``NYC`` or ``TKY``.
     """
 
     members: ClassVar[tuple[str, ...]] = ("dataset_TSMC2014_NYC.txt", "dataset_TSMC2014_TKY.txt")
@@ -29,7 +29,7 @@ class Foursquare(Traces):
     city: Literal["NYC", "TKY"]
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every line of the city's file."""
+        """Read every line of the city's file."""
         if not name.endswith(f"_{self.city}.txt"):
             return
         for rows in delimited(file, _COLUMNS, name=name, separator="\t", encoding="iso-8859-1"):

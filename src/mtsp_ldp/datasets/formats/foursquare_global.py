@@ -30,7 +30,7 @@ class FoursquareGlobal(Traces):
     members: ClassVar[tuple[str, ...]] = ("dataset_TIST2015_Checkins.txt", *_VENUES)
 
     def domain(self, files: list[Path]) -> Domain:
-        """The countries."""
+        """Make the domain of the countries in the list of venues."""
         venues = _venues(tuple(files))
         if venues.is_empty():
             raise ValueError(f"{self.name}: {', '.join(_VENUES)}: no venue")
@@ -48,7 +48,7 @@ class FoursquareGlobal(Traces):
             )
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every check-in, with its venue."""
+        """Read every check-in, with its venue."""
         if name.endswith(_VENUES):
             return
         for rows in delimited(file, ["user", "venue", "time", "offset"], name=name, separator="\t"):
@@ -61,7 +61,7 @@ class FoursquareGlobal(Traces):
 
 @lru_cache(maxsize=1)
 def _venues(files: tuple[Path, ...]) -> pl.DataFrame:
-    """Venue, country, lon and lat of the list of venues; each venue once."""
+    """Read venue, country, lon and lat of the list of venues; each venue once."""
     columns = ["venue", "lat", "lon", "category", "country"]
     frames = [
         rows.select("venue", "country", lon=number("lon"), lat=number("lat"))

@@ -19,7 +19,7 @@ class GeoLife(Traces):
     members: ClassVar[tuple[str, ...]] = ("*.plt",)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every line after the header; the user is the folder."""
+        """Read every line after the header; the user is the folder."""
         columns = ["lat", "lon", "zero", "altitude", "days", "date", "time"]
         user = PurePath(name).parts[-3] if len(PurePath(name).parts) > 2 else None
         for rows in delimited(file, columns, name=name, skip=6):

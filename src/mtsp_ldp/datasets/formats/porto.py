@@ -17,13 +17,13 @@ class Porto(Traces):
     """``TIMESTAMP`` and ``POLYLINE``, a list of [lon, lat]; the user is ``TAXI_ID``.
 
     A record is a position. A trip without one is dropped as ``no_position``, and the positions of a trip with
-    ``MISSING_DATA`` as ``missing_data``: after a gap nobody knows their times.
+    ``MISSING_DATA`` as ``missing_data``: after a gap their times are unknown.
     """
 
     members: ClassVar[tuple[str, ...]] = ("train.csv",)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every position of every trip."""
+        """Read every position of every trip."""
         wanted = ("TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
         for text in delimited(file, None, name=name, wanted=wanted, quote='"'):
             points = pl.col("POLYLINE").str.replace_all(" ", "").str.strip_chars("[]").str.split("],[")

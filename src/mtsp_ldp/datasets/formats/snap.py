@@ -18,7 +18,7 @@ class Snap(Traces):
     members: ClassVar[tuple[str, ...]] = ("*_totalCheckins.txt",)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every line; (0, 0) is no place."""
+        """Read every line; (0, 0) is no place."""
         for text in delimited(file, ["user", "time", "lat", "lon", "place"], name=name, separator="\t"):
             rows = text.with_columns(x=number("lon"), y=number("lat"))
             nowhere = (pl.col("x") == 0) & (pl.col("y") == 0)

@@ -18,7 +18,7 @@ class TDrive(Traces):
     members: ClassVar[tuple[str, ...]] = ("[0-9]*.txt",)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every line."""
+        """Read every line."""
         for rows in delimited(file, ["user", "time", "x", "y"], name=name):
             yield rows.select(
                 "user",

@@ -22,7 +22,7 @@ class YJMob(Traces):
     coordinates: ClassVar[Coordinates] = "plane"
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Every line; half hours outside 0..47 are out of range."""
+        """Read every line; half hours outside 0..47 are out of range."""
         columns = ("uid", "d", "t", "x", "y")
         for text in delimited(file, None, name=name, wanted=columns):
             rows = text.with_columns(pl.col(columns).cast(pl.Int64, strict=False))

@@ -1,1 +1,1 @@
-"""From published files to rows: archives, text, times, cells, assembly. Nothing is lost unnamed."""
+"""Ingest of published files: archives, text, times, cells, assembly to rows. Every lost record is counted."""

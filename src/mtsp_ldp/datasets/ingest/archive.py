@@ -12,9 +12,9 @@ ARCHIVES = (".zip", ".gz")
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether the last part of a path, without the suffix of an archive, is like one of the patterns.
+    """Tell whether the last part of a path, without the suffix of an archive, matches one of the patterns.
 
-    Whatever its case. Nothing hidden is, nor what one system's archiver adds for itself.
+    The case of letters does not count. Hidden files never match, nor does what macOS adds to archives.
     """
     if any(part.startswith((".", "__MACOSX")) for part in name.split("/") if part not in (".", "..")):
         return False
@@ -25,7 +25,7 @@ def matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
-    """Files below a folder that match, and zips with members that do, in order; hidden ones are left out."""
+    """List files below a folder that match, and zips with members that do, sorted; without hidden ones."""
     found = []
     for root, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -44,7 +44,7 @@ def _holds(path: Path, patterns: Sequence[str]) -> bool:
 
 
 def opened(path: Path, patterns: Sequence[str]) -> Iterator[tuple[str, IO[bytes]]]:
-    """Each matching file in a path, by name: itself, what it is the gzip of, or members of the zip."""
+    """Open each matching file in a path, with its name: the file, its gzipped content, or zip members."""
     with path.open("rb") as file:
         yield from _within(str(path), file, patterns)
 

@@ -1,4 +1,4 @@
-"""From located records in any order to the rows of a stream, every dropped one counted by its reason.
+"""Assembly of located records, in any order, to the rows of a stream; dropped ones are counted by reason.
 
 Records go to disk twice, once in runs by user and once in runs by time, so that memory holds a few million of
 them whatever their number; the same records in another order or other batches give the same rows.
@@ -15,29 +15,29 @@ import numpy.typing as npt
 import polars as pl
 
 from mtsp_ldp.datasets.ingest.domain import Domain
-from mtsp_ldp.datasets.ingest.external_sort import Spool
+from mtsp_ldp.datasets.ingest.external_sort import ExternalSort
 from mtsp_ldp.datasets.ingest.slots import Slots
 
 _NO_YEAR = 253_402_300_800_000_000  # the year 10000 in microseconds
 _READ = ("user", "time", "x", "y", "label")
 WithinSlot = Literal["last", "first", "most"]
 MOST_COUNTS = 1 << 28
-"""Of users by slot and cell: two gigabytes of them."""
+"""Largest T × d: the counts of users by slot and cell take two gigabytes then."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What is kept.
+    """Rules that choose the records to keep.
 
     Attributes
     ----------
     within_slot
-        Which of a user's records in one slot counts: the last, the first, or the last of the cell with the
-        most records.
+        Record of a user that counts in a slot: the last, the first, or the last of the cell with the most
+        records.
     hold
-        Slots that a position holds, its own included, unless its user is seen elsewhere before.
+        Slots that a position holds, that of its record included, unless its user is seen elsewhere before.
     minimum_reports
-        Records that a user must have in the window.
+        Least number of records of a user in the window.
     """
 
     within_slot: WithinSlot = "last"
@@ -47,20 +47,20 @@ class Rules:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a panel, sorted by (t, user), and what became of the records.
+    """Rows of a panel, sorted by (t, user), and what became of the records.
 
     Attributes
     ----------
     t, user, cell
         int32, uint32, uint16, ``(rows,)``; users are numbered from 0 in the order of their labels.
     length
-        T.
+        T, in timestamps.
     start
-        Of slot 0, in microseconds on the clock of the slots.
+        Start of slot 0, in microseconds on the clock of the slots.
     records
-        How many there were.
+        Number of records.
     reasons
-        What became of them; sums to ``records``. "kept" are those that stand in the stream.
+        Number of records by what became of them; sums to ``records``. "kept" are those in the stream.
     """
 
     t: npt.NDArray[np.int32]
@@ -73,7 +73,7 @@ class Rows:
 
 
 class _Labels:
-    """Numbers for users in the order in which they turn up; their labels are forgotten with the spool."""
+    """Numbers for users in the order in which they turn up; their labels are never written to disk."""
 
     def __init__(self) -> None:
         self._known: pl.DataFrame | None = None
@@ -88,7 +88,7 @@ class _Labels:
         return frame.join(self._known, on="user", how="left").drop("user").rename({"number": "user"})
 
     def ranks(self, seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
-        """Of each number, its place among the seen ones in the order of their labels."""
+        """Rank each number among the seen ones, in the order of their labels."""
         assert self._known is not None
         order = self._known.sort("user")["number"].to_numpy()
         ranks = np.zeros(seen.size, dtype=np.uint32)
@@ -99,7 +99,7 @@ class _Labels:
 def assemble(
     records: Iterable[pl.DataFrame], domain: Domain, slots: Slots, rules: Rules, scratch: Path
 ) -> Rows:
-    """The rows of a stream.
+    """Assemble the rows of a stream from records in any order.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def assemble(
         Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` or ``label``, and
         ``reason`` (null unless the reader refuses the record).
     domain, slots, rules
-        Where, when and which.
+        Cells, timestamps, and rules of what is kept.
     scratch
         A folder that does not exist yet; the caller removes it.
 
@@ -118,7 +118,7 @@ def assemble(
     """
     reasons: Counter[str] = Counter()
     refused: list[pl.DataFrame] = []
-    by_user, labels, first, total = Spool(scratch / "user", "user"), _Labels(), [], 0
+    by_user, labels, first, total = ExternalSort(scratch / "user", "user"), _Labels(), [], 0
     for frame in records:
         placed = _placed(frame, domain)
         total += frame.height
@@ -128,7 +128,7 @@ def assemble(
         by_user.add(labels.numbered(pl.concat([good, _elsewhere(placed, rules.hold)])))
         first += good.select(pl.col("time").min()).drop_nulls()["time"].to_list()
     start = slots.start(min(first, default=0))
-    by_time = Spool(scratch / "time", "t")
+    by_time = ExternalSort(scratch / "time", "t")
     seen = np.zeros(by_user.counts.size, dtype=np.bool_)
     last = -1
     for frame in by_user.ranges():
@@ -137,17 +137,17 @@ def assemble(
         if positions.height:
             seen[positions["user"].to_numpy()] = True
             last = max(last, int(positions["t"].max()))  # type: ignore[arg-type]
-            by_time.add(_hold(settled, rules.hold, slots.length))
+            by_time.add(_extend_positions(settled, rules.hold, slots.length))
     if last < 0:
-        why = _told(reasons, _shown(refused))
+        why = _describe_reasons(reasons, _shown(refused))
         raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
     length = slots.length or last + 1
     _check_size(start, length, domain.d)
     if sum(reasons.values()) != total:
-        raise RuntimeError(f"{total:,} records, and {_told(reasons, {})}: some were lost")
+        raise RuntimeError(f"{total:,} records, and {_describe_reasons(reasons, {})}: some were lost")
     rows = _gathered(by_time, labels.ranks(seen), length)
-    told = {reason: number for reason, number in sorted(reasons.items()) if number}
-    return Rows(*rows, length, start, total, told)
+    by_reason = {reason: number for reason, number in sorted(reasons.items()) if number}
+    return Rows(*rows, length, start, total, by_reason)
 
 
 def _check_size(start: int, length: int, d: int) -> None:
@@ -163,17 +163,17 @@ def _check_size(start: int, length: int, d: int) -> None:
         )
 
 
-def _told(reasons: Mapping[str, int], examples: Mapping[str, str]) -> str:
-    told = [
+def _describe_reasons(reasons: Mapping[str, int], examples: Mapping[str, str]) -> str:
+    counts = [
         f"{reason} {number:,}{examples.get(reason, '')}"
         for reason, number in sorted(reasons.items())
         if number
     ]
-    return ", ".join(told) or "there is none"
+    return ", ".join(counts) or "there is none"
 
 
 def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
-    """One record of each reason, the same whatever the order of the records."""
+    """Pick one record of each reason, the same whatever the order of the records."""
     names = ["reason", *(name for name in _READ if name in refused[0].columns)]
     few = pl.col("user").eq_missing(pl.col("user").min().over("reason"))
     each = pl.concat([frame.select(names) for frame in refused]).filter(few)
@@ -181,7 +181,7 @@ def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
-    """Of each reason a record as it was read; None is what could not be."""
+    """Show a record of each reason as it was read; None is a field that could not be read."""
     clock = pl.col("time").cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S")
     return {
         row.pop("reason"): f" (as {', '.join(f'{name} {value}' for name, value in row.items())})"
@@ -191,7 +191,7 @@ def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
 
 
 def _placed(frame: pl.DataFrame, domain: Domain) -> pl.DataFrame:
-    """With cells and, in ``reason``, why a record has none."""
+    """Add cells and, in ``reason``, why a record has none."""
     place = [name for name in ("x", "y", "label") if name in frame.columns]
     unread = pl.any_horizontal(pl.col("user", "time", *place).is_null())
     if "x" in place:
@@ -240,7 +240,7 @@ def _settled(
 
 
 def _changes(*columns: str, step: int = 1) -> pl.Expr:
-    """Whether a row differs from the one before it (``step`` = 1) or after it (-1)."""
+    """Tell whether a row differs from the one before it (``step`` = 1) or after it (-1)."""
     return pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(step)) for name in columns)
 
 
@@ -263,7 +263,7 @@ def _elsewhere(placed: pl.DataFrame, hold: int) -> pl.DataFrame:
     return placed.filter(where & (hold > 1)).select("user", "time", cell)
 
 
-def _hold(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
+def _extend_positions(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
     """Repeat each position in the next ``hold`` - 1 slots, until its user is seen again."""
     if hold == 1:
         return settled
@@ -276,7 +276,7 @@ def _hold(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
 
 
 def _gathered(
-    by_time: Spool, ranks: npt.NDArray[np.uint32], length: int
+    by_time: ExternalSort, ranks: npt.NDArray[np.uint32], length: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.uint16]]:
     total = int(by_time.counts[:length].sum())
     t, user = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.uint32)

@@ -25,7 +25,7 @@ def delimited(
     encoding: str = "utf-8",
     skip: int = 0,
 ) -> Iterator[pl.DataFrame]:
-    """Rows of a text as frames of strings.
+    """Read the rows of a text as frames of strings.
 
     Parameters
     ----------
@@ -34,17 +34,18 @@ def delimited(
     columns
         Names of all columns by position; None takes them from the first line.
     name
-        Of the file, for errors.
+        Name of the file, for errors.
     wanted
         The columns to keep; all by default.
     separator, quote, encoding
-        As in the file; without a quote character quotes are ordinary.
+        Separator of fields, quote character and encoding; without a quote character quotes are ordinary.
     skip
         Lines before the first row that are no rows.
 
     Yields
     ------
-    A frame a batch, with nulls where a line lacks a field; a line with too many is all null.
+    DataFrame
+        A batch of rows, with nulls where a line lacks a field; a line with too many is all null.
 
     Raises
     ------
@@ -58,9 +59,9 @@ def delimited(
     for column in wanted:
         if columns.count(column) != 1:
             there = ", ".join(map(repr, columns)) or "none"
-            fault = "stands twice" if column in columns else "is missing"
+            fault = "is there twice" if column in columns else "is missing"
             raise ValueError(f"{name}: column {column!r} {fault}; there are {there}")
-    if wanted:  # what nobody wants may be called as it likes, and twice the same
+    if wanted:  # other columns may have any name, even the same one twice
         columns = [name if name in wanted else f"\0{place}" for place, name in enumerate(columns)]
     for text in _chunks(file):
         if encoding != "utf-8":
@@ -71,7 +72,7 @@ def delimited(
 
 
 def _header(line: str, name: str, separator: str) -> list[str]:
-    """The names in a first line."""
+    """Read the names in a first line."""
     if "\0" in line:
         raise ValueError(f"{name}: its first line holds NUL bytes; save it as UTF-8 text")
     try:
@@ -81,7 +82,7 @@ def _header(line: str, name: str, separator: str) -> list[str]:
 
 
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Blocks of whole lines."""
+    """Read the file in blocks of whole lines."""
     rest = b""
     while block := file.read(BATCH):
         cut = block.rfind(b"\n") + 1
@@ -118,7 +119,7 @@ def _parsed(text: bytes, columns: Sequence[str], separator: str, quote: str | No
 
 
 def _line_by_line(text: bytes, schema: dict[str, Any], separator: str, quote: str | None) -> pl.DataFrame:
-    """The same, slowly: a stray quote costs its own line only."""
+    """Parse line by line, slowly: a stray quote costs its line only."""
     lines = text.decode("utf-8", "replace").removesuffix("\n").split("\n")
     width, rows = len(schema), []
     for line in lines:
@@ -137,12 +138,12 @@ def _fields(line: str, separator: str, quote: str | None) -> list[str]:
 
 
 def gathered(frames: Iterable[pl.DataFrame], rows: int = 1_000_000) -> Iterator[pl.DataFrame]:
-    """The same rows in fewer frames, of about so many rows each."""
-    held: list[pl.DataFrame] = []
+    """Gather rows into fewer frames, of about ``rows`` rows each."""
+    waiting: list[pl.DataFrame] = []
     for frame in frames:
-        held.append(frame)
-        if sum(map(len, held)) >= rows:
-            yield pl.concat(held)
-            held = []
-    if held:
-        yield pl.concat(held)
+        waiting.append(frame)
+        if sum(map(len, waiting)) >= rows:
+            yield pl.concat(waiting)
+            waiting = []
+    if waiting:
+        yield pl.concat(waiting)

@@ -12,17 +12,17 @@ from mtsp_ldp.streams.facts import Cell
 
 
 class Domain(Protocol):
-    """Numbers places; the order of cells is the order of the tree's leaves."""
+    """Numbering of places; the order of cells is the order of the tree's leaves."""
 
     @property
     def d(self) -> int:
         """Number of cells."""
 
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The frame with ``cell`` (null where none) and ``misplaced``: why, or null."""
+        """Add ``cell`` (null where there is none) and ``misplaced`` (the reason, or null) to the frame."""
 
     def cells(self) -> tuple[Cell, ...]:
-        """What is known of each cell, for people and maps."""
+        """Describe each cell, for people and maps."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Squares:
     side
         Squares a side.
     world
-        Bounds beyond which a coordinate means nothing.
+        Bounds of valid coordinates: west, south, east, north.
     """
 
     box: tuple[float, float, float, float]
@@ -49,7 +49,7 @@ class Squares:
         return self.side**2
 
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Cells of ``x`` and ``y``."""
+        """Find the squares of ``x`` and ``y``."""
         west, south, east, north = self.box
         columns = [self._step("x", west, east), self._step("y", south, north)]
         numbers = pl.Series(hilbert_grid(self.side).ravel(), dtype=pl.UInt16)
@@ -70,7 +70,7 @@ class Squares:
         return pl.min_horizontal(step, pl.lit(self.side - 1)).cast(pl.Int64, strict=False)
 
     def cells(self) -> tuple[Cell, ...]:
-        """Name and middle of each square."""
+        """Give name and middle of each square."""
         west, south, east, north = self.box
         numbers = hilbert_grid(self.side)
         across, up = np.unravel_index(np.argsort(numbers, axis=None), numbers.shape)
@@ -96,9 +96,9 @@ class Labels:
     Attributes
     ----------
     names
-        Each once.
+        Names of the cells, each once.
     places
-        x and y of each, where they are known.
+        x and y of each cell, where they are known.
     """
 
     names: Sequence[str]
@@ -110,7 +110,7 @@ class Labels:
         return len(self.names)
 
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Cells of ``label``."""
+        """Look up the cells of ``label``."""
         table = pl.DataFrame({"label": list(self.names)}).with_columns(
             cell=pl.int_range(self.d, dtype=pl.UInt16)
         )
@@ -118,7 +118,7 @@ class Labels:
         return placed.with_columns(misplaced=pl.when(pl.col("cell").is_null()).then(pl.lit("out_of_range")))
 
     def cells(self) -> tuple[Cell, ...]:
-        """Name of each cell, and its place."""
+        """Give the name of each cell, and its place."""
         if not self.places:
             return tuple(map(Cell, self.names))
         return tuple(

@@ -1,4 +1,4 @@
-"""Rows on disk in sorted runs, taken back in ranges of a key: sorting what does not fit into memory."""
+"""External sort: rows on disk in sorted runs, read back in ranges of a key, for what exceeds memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,17 +7,17 @@ import numpy as np
 import polars as pl
 
 ROWS = 4_000_000
-"""Rows held in memory at once."""
+"""Rows kept in memory at once."""
 _GROUP = 100_000  # rows of a parquet row group: the least that a range reads of a run
 
 
-class Spool:
-    """Rows by a key of whole numbers from 0.
+class ExternalSort:
+    """Rows sorted on disk by a key of integers from 0.
 
     Parameters
     ----------
     folder
-        For the runs; its own.
+        Folder for the runs; it must not exist yet.
     key
         Name of the key's column.
     """
@@ -27,10 +27,10 @@ class Spool:
         self._folder, self._key = folder, key
         self._runs: list[Path] = []
         self.counts = np.zeros(0, dtype=np.int64)
-        """Rows of each value of the key."""
+        """Number of rows of each value of the key."""
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Keep some rows."""
+        """Write some rows as a sorted run."""
         if frame.is_empty():
             return
         run = self._folder / f"{len(self._runs)}.parquet"
@@ -41,7 +41,7 @@ class Spool:
         self.counts = seen
 
     def ranges(self) -> Iterator[pl.DataFrame]:
-        """All rows, in frames of ascending ranges of the key; a value of the key is in one frame."""
+        """Read all rows, in frames of ascending ranges of the key; a value of the key is in one frame."""
         low = 0
         while low < self.counts.size:
             within = np.cumsum(self.counts[low:]) <= ROWS

@@ -1,4 +1,4 @@
-"""Where published data comes from: found on this machine first, fetched with pooch if that is allowed.
+"""Retrieval of published data: found on this machine first, fetched with pooch if that is allowed.
 
 Nothing is taken that is not what was published: sizes and hashes are checked, archives are read through,
 and a file appears in its folder only when it has passed.
@@ -24,13 +24,13 @@ from mtsp_ldp.datasets.source import Permission, PublishedFile, Source, SourceEr
 from mtsp_ldp.foundation.files import atomic_write, digest_file, digest_text
 
 ELSEWHERE = "MTSP_LDP_DATA"
-"""Environment variable: a folder with one folder a data set, looked into before any network."""
+"""Environment variable: a folder with one folder a data set, searched before any download."""
 RETRIES = 3
 TIMEOUT = 60
 
 
 def local_files(source: Source, members: Sequence[str], folder: Path) -> list[Path]:
-    """The raw files of a folder: those published if they are all there, else all that can be read."""
+    """List the raw files of a folder: those published if they are all there, else all that can be read."""
     named = [folder / file.name for file in source.files]
     return named if named and all(path.exists() for path in named) else matching(folder, members)
 
@@ -38,7 +38,7 @@ def local_files(source: Source, members: Sequence[str], folder: Path) -> list[Pa
 def loose_files(
     source: Source, name: str, members: Sequence[str], folder: Path
 ) -> list[tuple[str, int, int]]:
-    """Name, size and time of raw files that a user brought and may change: all but published archives."""
+    """List name, size and time of raw files that a user may change: all but published archives."""
     for place in [folder, *_elsewhere(name)]:
         found = [path for path in local_files(source, members, place) if path.exists()]
         if found:
@@ -49,28 +49,28 @@ def loose_files(
     return []
 
 
-def bring(
+def ensure_raw_files(
     source: Source, name: str, members: Sequence[str], folder: Path, permission: Permission
 ) -> dict[str, Any]:
-    """Have the raw files in ``folder``, checked; return the receipt.
+    """Ensure that the raw files are in ``folder`` and right; return the receipt.
 
     Parameters
     ----------
     source
-        What is published.
+        Description of what is published.
     name
-        Of the data set.
+        Name of the data set.
     members
         Patterns of the files that are read, in an archive or unpacked.
     folder
         ``data/raw/<name>``.
     permission
-        Whether the network may be asked.
+        Downloads and terms that the user allows.
 
     Raises
     ------
     SourceError
-        In one message: what is missing and where to put it, or what is wrong with a file.
+        If files are missing (the message says where to put them), or a file is wrong.
     """
     for place in _elsewhere(name):
         if not _complete(folder, source, members) and _complete(place, source, members):
@@ -116,7 +116,7 @@ def _elsewhere(name: str) -> list[Path]:
 
 
 def _complete(place: Path, source: Source, members: Sequence[str]) -> bool:
-    """Whether all published files are there, or, with none of them, other files that can be read."""
+    """Tell whether all published files are there, or, with none of them, other files that can be read."""
     present = [(place / file.name).exists() for file in source.files]
     if any(present):
         return all(present)
@@ -171,10 +171,10 @@ def check(path: Path, file: PublishedFile) -> None:
     if file.bytes is not None and path.stat().st_size != file.bytes:
         raise SourceError(f"{path.name}: {path.stat().st_size:,} bytes, and {file.bytes:,} are published")
     if file.hash is not None:
-        kind, _, published = file.hash.partition(":")
-        found = digest_file(path, kind)
+        algorithm, _, published = file.hash.partition(":")
+        found = digest_file(path, algorithm)
         if found != published:
-            raise SourceError(f"{path.name}: its {kind} is {found}, and {published} is published")
+            raise SourceError(f"{path.name}: its {algorithm} is {found}, and {published} is published")
     if path.suffix in ARCHIVES:
         _read_through(path)
 
@@ -200,7 +200,7 @@ def _read_through(path: Path) -> None:
 
 @contextmanager
 def _checksums(folder: Path) -> Iterator[dict[str, str]]:
-    """The hashes of first downloads, ``data/raw/checksums.json``; one process at a time."""
+    """Lock and read the hashes of first downloads, ``data/raw/checksums.json``; write what was added."""
     book = folder.parent / "checksums.json"
     with (folder.parent / ".checksums.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -8,20 +8,20 @@ import polars as pl
 
 _ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?\s*$"
 
-_ABSOLUTE = re.compile(r"%[:#]*z|%[+s]")  # what in a strftime form tells the offset
+_ABSOLUTE = re.compile(r"%[:#]*z|%[+s]")  # parts of a strftime form that name the offset
 
 
 def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
-    """Microseconds of a naive time on the clocks of a zone; null for an hour that a change of clocks skips.
+    """Convert naive local times of a zone to microseconds; null in an hour that a change of clocks skips.
 
-    Of an hour that comes twice the first is meant.
+    In an hour that comes twice the first one is meant.
     """
     there = parsed.dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
     return there.dt.timestamp("us")
 
 
 def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
-    """Microseconds of times written in a strftime form; null where unreadable.
+    """Convert times written in a strftime form to microseconds; null where unreadable.
 
     Without an offset in the form they are on the clocks of the zone.
     """
@@ -31,7 +31,7 @@ def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
 
 
 def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
-    """Microseconds of ISO 8601 times; one without Z or an offset is on the clocks of the zone."""
+    """Convert ISO 8601 times to microseconds; without Z or an offset they are local times of the zone."""
     day, clock, offset = (text.str.extract(_ISO, group) for group in (1, 2, 3))
     clock = clock.fill_null("00:00")
     clock = pl.when(clock.str.len_chars() == 5).then(clock + ":00").otherwise(clock)
@@ -60,7 +60,7 @@ READERS: dict[str, Callable[[pl.Expr, str], pl.Expr]] = {
 
 
 def tells_a_day(form: str) -> bool:
-    """Whether a time that is written in this form is read as being of its own day."""
+    """Tell whether a time written in this form and read again is of the same day."""
     probe = datetime(2024, 3, 29, 20, 25, tzinfo=UTC)
     if form in READERS:
         return True
@@ -73,7 +73,7 @@ def tells_a_day(form: str) -> bool:
 
 
 def read(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
-    """Microseconds of times in a named or a strftime form."""
+    """Convert times in a named or a strftime form to microseconds."""
     if form in READERS:
         return READERS[form](text, time_zone)
     return written(text, form, time_zone)

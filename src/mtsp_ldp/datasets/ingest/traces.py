@@ -1,4 +1,4 @@
-"""Data sets of published traces: what all raw formats have in common. A format only reads its records."""
+"""Data sets of published traces: common ground of the raw formats. A format only reads its records."""
 
 import json
 import os
@@ -23,7 +23,13 @@ from mtsp_ldp.datasets.ingest.archive import opened
 from mtsp_ldp.datasets.ingest.assembly import Rows, Rules, WithinSlot, assemble
 from mtsp_ldp.datasets.ingest.delimited import gathered
 from mtsp_ldp.datasets.ingest.domain import Domain, Squares
-from mtsp_ldp.datasets.ingest.retrieval import bring, clear, local_files, loose_files, require_files
+from mtsp_ldp.datasets.ingest.retrieval import (
+    clear,
+    ensure_raw_files,
+    local_files,
+    loose_files,
+    require_files,
+)
 from mtsp_ldp.datasets.ingest.slots import DAY, Slots
 from mtsp_ldp.datasets.ingest.timestamps import iso
 from mtsp_ldp.datasets.source import Permission, Source
@@ -56,31 +62,32 @@ class Traces(Dataset):
     Attributes
     ----------
     source
-        Where the raw files are; see `mtsp_ldp.datasets.source.Source`.
+        Publisher and files; see `mtsp_ldp.datasets.source.Source`.
     box
-        West, south, east, north.
+        Bounds of the map: west, south, east, north.
     grid
         Squares a side of the box.
     slot_minutes
         Length of a slot; whole days are calendar days.
     time_zone
-        Of times without an offset, and of the days.
+        Time zone of times without an offset, and of calendar days.
     origin
         Start of slot 0: ``first`` for the first record in the box, an ISO time, or seconds since 1970.
     length
         T; None for the slot of the last record.
     within_slot
-        ``last``, ``first`` or ``most``: which of a user's records in a slot counts.
+        Record of a user that counts in a slot: ``last``, ``first``, or ``most`` for the last of the cell with
+        the most records.
     hold
-        Slots that a position holds, its own included, unless its user is seen elsewhere before.
+        Slots that a position holds, that of its record included, unless its user is seen elsewhere before.
     minimum_reports
-        Records in the window that a user must have.
+        Least number of records of a user in the window.
     """
 
     members: ClassVar[tuple[str, ...]]
-    """Patterns of the files that are read."""
+    """Patterns of the names of the files that are read."""
     world: ClassVar[tuple[float, float, float, float]] = (-180.0, -90.0, 180.0, 90.0)
-    """Bounds of a coordinate that means anything."""
+    """Bounds of valid coordinates: west, south, east, north."""
     coordinates: ClassVar[Coordinates] = "degrees"
     """Units of x and y."""
 
@@ -104,24 +111,24 @@ class Traces(Dataset):
 
     @cached_property
     def published(self) -> Source:
-        """What is published, and where."""
+        """Description of what is published, and of its addresses."""
         return Source.of(self.source)
 
     @property
     def slots(self) -> int | None:
-        """T, where the config fixes it."""
+        """T if the config fixes it, else None."""
         return self.length
 
     @abstractmethod
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """The records of one raw file.
+        """Read the records of one raw file.
 
         Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` (or ``label``) and
         ``reason`` (why the format itself refuses a record, or null); nulls where a field cannot be read.
         """
 
     def domain(self, files: list[Path]) -> Domain:
-        """The cells; squares of the box unless a format knows better."""
+        """Make the domain of cells: squares of the box, unless a format has others."""
         if not self.box:
             raise ValueError(f"dataset {self.name!r}: box: [west, south, east, north] is missing")
         west, south, east, north = map(float, self.box)
@@ -132,15 +139,15 @@ class Traces(Dataset):
         require_files(self.published, self.raw_name, self.members, folder, permission)
 
     def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
-        """Name, size and time of raw files that the user brought and may change."""
+        """List name, size and time of raw files that the user brought and may change."""
         return loose_files(self.published, self.raw_name, self.members, folder)
 
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Find the raw files on this machine, or download them."""
-        return bring(self.published, self.raw_name, self.members, folder, permission)
+        return ensure_raw_files(self.published, self.raw_name, self.members, folder, permission)
 
     def prepare(self, folder: Path) -> Stream:
-        """The stream; every record is in it or counted by reason."""
+        """Make the stream; every record is in it or counted by reason."""
         files = local_files(self.published, self.members, folder)
         if not files:
             raise ValueError(
@@ -157,7 +164,7 @@ class Traces(Dataset):
 
     @contextmanager
     def _scratch(self, folder: Path) -> Iterator[Path]:
-        """Room for the spools: beside the raw files, which other data sets may share, or in TMPDIR."""
+        """Make a folder for external sorts: beside the raw files, which data sets may share, or in TMPDIR."""
         place = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
         for left in place.glob(f".spool-{self.name}-*"):
             clear(left)  # of a process that was killed
@@ -173,8 +180,8 @@ class Traces(Dataset):
                 for name, file in opened(path, self.members):
                     yield from self.records(name, file)
             except (pl.exceptions.PolarsError, BadZipFile, BadGzipFile, EOFError, zlib.error) as error:
-                told = " ".join(str(error).split())
-                raise ValueError(f"{path.name}: not a whole file of its kind ({told})") from None
+                message = " ".join(str(error).split())
+                raise ValueError(f"{path.name}: not a whole file of its kind ({message})") from None
 
     def _origin(self) -> int | None:
         if isinstance(self.origin, int):
@@ -215,7 +222,7 @@ class Traces(Dataset):
 
 
 def _raw_digest(receipt: bytes) -> str | None:
-    """One digest of what the receipt says the raw files are."""
+    """Digest the names and hashes of the raw files in the receipt."""
     if not receipt:
         return None
     files = json.loads(receipt)["files"]
@@ -223,5 +230,5 @@ def _raw_digest(receipt: bytes) -> str | None:
 
 
 def number(column: str) -> pl.Expr:
-    """A column of text as numbers; null where it holds none."""
+    """Convert a column of text to numbers; null where it holds none."""
     return pl.col(column).str.strip_chars().cast(pl.Float64, strict=False)

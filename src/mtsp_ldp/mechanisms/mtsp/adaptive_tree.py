@@ -25,11 +25,11 @@ class Pruned:
     Attributes
     ----------
     questions
-        One per level 1, 2, …
+        Questions, one per level 1, 2, …
     nodes
-        The node that each group is, question after question.
+        Node of each group, question after question.
     full
-        Whether nothing was pruned; then each node is asked once.
+        True if nothing was pruned; then each node is asked once.
     """
 
     questions: list[Question]
@@ -45,9 +45,9 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
     tree
         The geometry.
     score
-        Per node in level order, ``(size,)``.
+        Score of each node in level order, ``(size,)``.
     threshold
-        The root always splits, the last level never does; -inf keeps the tree full.
+        Score above which a node splits; the root always does, the last level never. -inf keeps the tree full.
     """
     exists = np.zeros(tree.size, dtype=bool)
     exists[0] = True
@@ -70,7 +70,7 @@ def prune(tree: BinaryTree, score: FloatArray, threshold: float) -> Pruned:
 def assemble(
     tree: BinaryTree, pruned: Pruned, answers: Sequence[Answer], noise: NoiseKind = "paper"
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Make the tree that answers give.
+    """Assemble a tree from the answers.
 
     A leaf that was asked at several levels gets the inverse-variance mean of its answers; nodes below a
     leaf share its value in proportion to their real cells.

@@ -1,7 +1,7 @@
 """M2: optimal budget allocation over the dissimilarities of the last w timestamps.
 
 Source: MTSP-LDP §3.3, Algorithm 2. Known behaviour, to be shown and not hidden: at t = 0 the whole half
-goes; on a static stream OBA publishes on noise.
+is spent; on a static stream OBA publishes on noise.
 """
 
 import math
@@ -21,41 +21,41 @@ from mtsp_ldp.privacy.units import FULL, Units, to_units
 def optimal_allocation(
     dissimilarities: Sequence[float] | npt.NDArray[np.float64], variance: Callable[[float], float]
 ) -> tuple[int, bool]:
-    """How many of the window's timestamps should publish, and whether the last one is among them.
+    """Choose how many of the window's timestamps should publish, and whether the last one is among them.
 
     Parameters
     ----------
     dissimilarities
-        Those that exist in the window, ``(W,)``; the last entry is the present.
+        Dissimilarities in the window, ``(W,)``; the last entry is the present one.
     variance
         Node variance of a tree that is published with a given share of the window (0-1).
 
     Returns
     -------
-    k
+    k : int
         The smallest minimiser of E(k) = k var(1/(2k)) + the sum of all but the k largest.
-    selected
-        Whether fewer than k of the others are strictly greater than the last.
+    selected : bool
+        True if fewer than k of the others are strictly greater than the last.
     """
     paid = [k * variance(1 / (2 * k)) for k in range(1, len(dissimilarities) + 1)]
     return _cheapest(np.asarray(dissimilarities, dtype=np.float64), paid)
 
 
 def _cheapest(values: npt.NDArray[np.float64], paid: list[float]) -> tuple[int, bool]:
-    """The smallest minimiser of E where k publications cost ``paid[k - 1]``; whether the last is selected."""
-    # what stays after the k largest went, k = 0..W: sums from the small end
+    """Find the smallest minimiser k of E, with costs ``paid[k - 1]``; tell whether the last is selected."""
+    # the sum of all but the k largest, k = 0..W: cumulated from the small end
     kept = np.concatenate([np.cumsum(np.sort(values))[::-1], [0.0]])
     k = int((kept + np.array([0.0, *paid])).argmin())
     return k, bool(np.count_nonzero(values > values[-1]) < k)
 
 
 class Allocation(Protocol):
-    """When to publish, and with which share."""
+    """Rule that decides when to publish, and with which share."""
 
     def choose(
         self, t: int, dissimilarity: float, spread: float, variance: Callable[[Units], float]
     ) -> tuple[int, Units]:
-        """K at t (-1 where there is none), and the units to publish with (0: approximate).
+        """Choose k at t (-1 where there is none), and the units to publish with (0: approximate).
 
         Parameters
         ----------
@@ -81,9 +81,9 @@ class OptimalAllocation:
     Parameters
     ----------
     window
-        w.
+        w, in timestamps.
     minimum_share
-        A smaller share is not published [extension; 0 spends scraps, as the paper does].
+        Share of the window below which nothing is published [extension; 0 spends scraps, as the paper does].
     shrunk
         [extension] Sort max(0, dis - spread sqrt(2 ln(W + 1))), and publish only where dis_t exceeds the
         variance of the publication.
@@ -100,7 +100,7 @@ class OptimalAllocation:
     def choose(
         self, t: int, dissimilarity: float, spread: float, variance: Callable[[Units], float]
     ) -> tuple[int, Units]:
-        """See `Allocation.choose`."""
+        """Choose as `Allocation.choose` says."""
         self._seen.append((t, dissimilarity))
         for queue in (self._seen, self._spent):
             while queue and queue[0][0] <= t - self._window:
@@ -126,10 +126,10 @@ class OptimalAllocation:
 AllocationKind = Literal["oba", "oba_shrunk", "distribution", "absorption"]
 
 
-def make_allocation(kind: AllocationKind, window: int, minimum_share: float) -> Allocation:
-    """OBA, its shrunken form, or one of the old rules in its place."""
-    if kind == "distribution":
+def make_allocation(rule: AllocationKind, window: int, minimum_share: float) -> Allocation:
+    """Make OBA, its shrunken form, or a rule of LDP-IDS in its place."""
+    if rule == "distribution":
         return LdpIdsRule(Distribution(window), minimum_share)
-    if kind == "absorption":
+    if rule == "absorption":
         return LdpIdsRule(Absorption(window), minimum_share)
-    return OptimalAllocation(window, minimum_share, shrunk=kind == "oba_shrunk")
+    return OptimalAllocation(window, minimum_share, shrunk=rule == "oba_shrunk")

@@ -1,4 +1,4 @@
-"""M1: how far the users are from the last released tree, estimated without bias.
+"""M1: unbiased estimate of the distance between the users and the last released tree.
 
 Source: MTSP-LDP §3.2.
 """
@@ -17,7 +17,7 @@ def dissimilarity(
     node_variance: float,
     d: int,
 ) -> float:
-    """Mean squared difference over the nodes that hold an unknown, minus the estimate's own noise.
+    """Compute the mean squared difference over the nodes that hold an unknown, minus the estimate's noise.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def dissimilarity(
 
     Returns
     -------
-    dis_t; it may be negative, and is not clipped.
+    float
+        dis_t; it may be negative, and is not clipped.
     """
     gap = np.concatenate(estimate) - np.concatenate(last_release)
     counted = gap[binary_tree(d).asked[1:]]

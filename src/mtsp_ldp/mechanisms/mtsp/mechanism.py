@@ -29,30 +29,31 @@ class Mtsp(Mechanism):
     Parameters
     ----------
     structure
-        ``intermediate`` (the paper's): split by the dissimilarity's tree; ``fused`` [extension]: by its
-        mean with the last release, weighted by inverse variance; ``full``: never prune.
+        Structure of the tree: ``intermediate`` (the paper's) splits by the tree of the dissimilarity;
+        ``fused`` [extension] by its mean with the last release, weighted by inverse variance; ``full`` never
+        prunes.
     threshold
-        A node splits where its score exceeds sqrt(factor v): v of the ``publication`` to come
-        [reconstructed], or of the ``score`` itself [extension].
+        Variance v in the test that splits a node, score > sqrt(factor v): that of the ``publication`` to come
+        [reconstructed], or of the ``score`` [extension].
     threshold_factor
-        A node splits above sqrt(factor v) [reconstructed].
+        Factor in that test [reconstructed].
     grouping
-        When a node's publications form a group [reconstructed]: ``variance``, ``predictive`` [extension],
-        ``none``; see `mtsp_ldp.mechanisms.mtsp.smoothing.NodeGroups`.
+        Test by which a node's publications form a group [reconstructed]: ``variance``, ``predictive``
+        [extension], ``none``; see `mtsp_ldp.mechanisms.mtsp.smoothing.NodeGroups`.
     grouping_tolerance
-        c of the variance test [reconstructed].
+        Factor c of the variance test [reconstructed].
     grouping_window
-        Only the last so many values of a group count; null is all [reconstructed].
+        Number of the last values of a group that count; null is all [reconstructed].
     smoothing
-        What a group releases: its mean, median, or inverse-variance mean [reconstructed].
+        Value that a group releases: its mean, median, or inverse-variance mean [reconstructed].
     allocation
-        When to publish with which share: ``oba`` (the paper's), ``oba_shrunk`` [extension], or a rule of
-        LDP-IDS in its place (``distribution``, ``absorption``).
+        Rule of when to publish with which share: ``oba`` (the paper's), ``oba_shrunk`` [extension], or a rule
+        of LDP-IDS in its place (``distribution``, ``absorption``).
     minimum_share
-        A smaller share is not published [extension; 0 spends scraps, as the paper does].
+        Share of the window below which nothing is published [extension; 0 spends scraps, as the paper does].
     consistency
-        [extension] Release trees that are made consistent and non-negative; decisions and groups keep raw
-        values.
+        [extension] If true, released trees are made consistent and non-negative; decisions and groups keep
+        raw values.
     """
 
     tree = True
@@ -88,20 +89,20 @@ class Mtsp(Mechanism):
         self._release = self.initial()
 
     def initial(self) -> FloatArray:
-        """A tree of zeros below its root, ``(size,)``, or of everybody spread evenly."""
+        """Make a tree of zeros below its root, ``(size,)``, or of 1/d at every cell."""
         tree = binary_tree(self.setting.d)
         nodes: FloatArray = tree.cells / tree.d * (self.setting.initial == "uniform")
         nodes[0] = 1.0
         return nodes
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
-        """M1, M2, M3."""
+        """Run M1, M2, M3."""
         # a tree of one cell is its root: nothing to ask
         first = survey(self._full.questions, self._unit) if self._full.questions else NOT_ASKED
         if not first:
             return Step(share_1=first.spent)
-        kind = self.setting.noise
-        estimate, variances, _ = assemble(self._tree, self._full, first, kind)
+        noise_kind = self.setting.noise
+        estimate, variances, _ = assemble(self._tree, self._full, first, noise_kind)
         asked = self._full.nodes.size  # the root and padding add nothing to the sum
         noise = float(variances.sum()) / asked
         gap = dissimilarity([estimate[1:]], [self._release[1:]], noise, self.setting.d)
@@ -118,14 +119,14 @@ class Mtsp(Mechanism):
             self._allocation.record(t, second.spent)
         if not second:
             return Step(share_1=first.spent, share_2=second.spent, dissimilarity=gap, k=k)
-        self._release, variances, copied = self._groups.add(*assemble(self._tree, pruned, second, kind))
+        self._release, variances, copied = self._groups.add(*assemble(self._tree, pruned, second, noise_kind))
         released = self._release
         if self._consistency:
             released = refine(self._tree, released[None], variances[None], copied[None])[0]
         return Step(released, variances, first.spent, second.spent, gap, k, copied)
 
     def _score(self, estimate: FloatArray, noise: float, cost: float) -> tuple[FloatArray, float]:
-        """Score of every node, and the threshold above which it splits."""
+        """Compute the score of every node, and the threshold above which it splits."""
         if self._structure == "full":
             return estimate, -math.inf
         score, own = estimate, noise

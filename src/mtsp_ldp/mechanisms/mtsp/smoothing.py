@@ -20,7 +20,7 @@ _JUMP, _DRIFT, _LIMIT = 3.0, 0.5, 5.0  # of the predictive test, in standard dev
 
 @dataclass
 class _Sums:
-    """Of each node's group, ``(size,)``: values, squares, noise variances, inverse variances."""
+    """Sums over each node's group, ``(size,)``: values, squares, noise variances, inverse variances."""
 
     count: FloatArray
     values: FloatArray
@@ -53,21 +53,21 @@ class NodeGroups:
     size
         Number of nodes.
     grouping
-        ``variance``: a value joins while the group's noise-corrected variance stays within ``tolerance``
-        times its mean noise variance. ``predictive`` [extension]: a group ends where a value is 3 standard
-        deviations from its mean, or where a two-sided CUSUM (drift 0.5) exceeds 5: the variance test goes
-        blind as a group grows. ``none``: each value is its own group.
+        Test by which a value joins a group. ``variance``: it joins while the group's noise-corrected variance
+        stays within ``tolerance`` times its mean noise variance. ``predictive`` [extension]: a group ends
+        where a value is 3 standard deviations from its mean, or where a two-sided CUSUM (drift 0.5) exceeds
+        5: the variance test loses power as a group grows. ``none``: each value is a group.
     smoothing
-        What a group releases: its mean, median, or inverse-variance mean.
+        Value that a group releases: its mean, median, or inverse-variance mean.
     tolerance
-        c of the variance test.
+        Factor c of the variance test.
     window
-        Only the last so many values of a group count, for test and release; None is all.
+        Number of the last values of a group that count, for test and release; None is all.
 
     Attributes
     ----------
     age
-        Values in each node's open group, ``(size,)``, those that left the window included.
+        Number of values in each node's open group, ``(size,)``, those that left the window included.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class NodeGroups:
     def add(
         self, values: FloatArray, variances: FloatArray, copied: BoolArray | None = None
     ) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """Take up one publication.
+        """Add one publication.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class NodeGroups:
         Returns
         -------
         released, variance : FloatArray
-            What each node's open group releases, and its noise variance, ``(size,)``.
+            Value that each node's open group releases, and its noise variance, ``(size,)``.
         copied : BoolArray
             Nodes that no report of their open group answered, ``(size,)``.
         """
@@ -124,7 +124,7 @@ class NodeGroups:
         return *self._release(values, variances), self._since >= members
 
     def _open(self) -> _Sums:
-        """The open group without what has left its window."""
+        """Sum the open group without what has left its window."""
         if self._rows is None or self._window is None:
             return self._sums
         sums = _Sums(*np.zeros((6, self.age.size)))
