@@ -30,8 +30,11 @@ if workflow.is_main_process:  # not in a job, which may outlive its main process
     plan.write()
     print(*REGISTRY.warnings(), sep="\n", end="", file=sys.stderr)
 
-# jobs run the same Python, even if its environment is not activated
-shell.prefix(f'PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"; ')
+# jobs run the same Python, even if its environment is not activated. The plan is no parameter of them, because
+# an edit of it is to rerun only what it touches
+shell.prefix(
+    f'PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"; plan={plan.path}; '
+)
 
 
 include: "workflow/rules/common.smk"

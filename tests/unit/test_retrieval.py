@@ -207,7 +207,8 @@ def test_bad_permissions_are_refused(config, message):
         Permission.of(config)
 
 
-def test_permissions_reach_the_jobs_as_words():
-    assert Permission().words == ["allow_download=false", "accept_terms=[]"]
+def test_permissions_reach_the_jobs_in_the_plan():
+    assert Permission().as_config() == {"allow_download": False, "accept_terms": []}
     allowed = Permission.of({"allow_download": True, "accept_terms": ["tdrive", "geolife"]})
-    assert allowed.words == ["allow_download=true", 'accept_terms=["geolife", "tdrive"]']
+    assert allowed.as_config() == {"allow_download": True, "accept_terms": ["geolife", "tdrive"]}
+    assert Permission.of(allowed.as_config()) == allowed

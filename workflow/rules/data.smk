@@ -33,8 +33,7 @@ rule fetch:
             plan.dataset(wildcards.dataset), "fetch"
         ),
     shell:
-        "python -m mtsp_ldp.stages.fetch {plan.path:q} dataset={wildcards.dataset:q}"
-        " {plan.permission.words:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.fetch $plan dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule prepare:
@@ -59,7 +58,7 @@ rule prepare:
             plan.dataset(wildcards.dataset), "prepare"
         ),
     shell:
-        "python -m mtsp_ldp.stages.prepare {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.prepare $plan dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule inspect:
@@ -79,7 +78,7 @@ rule inspect:
     params:
         code=provenance.stage_digest("inspect"),
     shell:
-        "python -m mtsp_ldp.stages.inspect {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.inspect $plan dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule streams:

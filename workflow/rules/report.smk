@@ -23,7 +23,7 @@ rule summarize:
         experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("summarize"),
     shell:
-        "python -m mtsp_ldp.stages.summarize {plan.path:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.summarize $plan > {log:q} 2>&1"
 
 
 rule tabulate:
@@ -51,7 +51,7 @@ rule tabulate:
         experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("tabulate"),
     shell:
-        "python -m mtsp_ldp.stages.tabulate {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.tabulate $plan dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule plot:
@@ -88,7 +88,7 @@ rule plot:
         experiment=provenance.config_digest(experiment),
         code=provenance.stage_digest("plot"),
     shell:
-        "python -m mtsp_ldp.stages.plot {plan.path:q} dataset={wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.plot $plan dataset={wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule compare:
@@ -129,7 +129,7 @@ rule compare:
         claims=provenance.config_digest((CONFIG / "claims.yaml").read_bytes()),
         code=provenance.stage_digest("compare"),
     shell:
-        "python -m mtsp_ldp.stages.compare {plan.path:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.compare $plan > {log:q} 2>&1"
 
 
 rule publish:
@@ -162,7 +162,7 @@ rule publish:
         code=provenance.stage_digest("publish"),
         commit=provenance.commit(),
     shell:
-        "python -m mtsp_ldp.stages.publish {plan.path:q} commit={params.commit} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.publish $plan commit={params.commit} > {log:q} 2>&1"
 
 
 rule study:
@@ -180,7 +180,7 @@ rule study:
         code=provenance.stage_digest("study"),
         config=provenance.config_digest(dataset_config("city")),
     shell:
-        "python -m mtsp_ldp.stages.study {plan.path:q} study={wildcards.study:q} > {log:q} 2>&1"
+        "python -m mtsp_ldp.stages.study $plan study={wildcards.study:q} > {log:q} 2>&1"
 
 
 rule studies:

@@ -41,7 +41,7 @@ rule simulate:
         ),
         code=lambda wildcards: provenance.mechanism_digest(wildcards.mechanism),
     shell:
-        "python -m mtsp_ldp.stages.simulate {plan.path:q} dataset={wildcards.dataset:q}"
+        "python -m mtsp_ldp.stages.simulate $plan dataset={wildcards.dataset:q}"
         " mechanism={wildcards.mechanism:q} epsilon={params.epsilon:q} window={params.window:q}"
         " repetitions={params.repetitions} seed={params.seed} code={params.code}"
         " output={params.folder:q} > {log:q} 2>&1"

@@ -1,6 +1,5 @@
 """Sources: the offer of a data set's publisher, and the user's permissions."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,11 +37,9 @@ class Permission:
             raise ValueError(f"accept_terms={terms!r}: must be a list of names of data sets")
         return cls(allowed, frozenset(terms))
 
-    @property
-    def words(self) -> list[str]:
-        """Words that give this permission to a job."""
-        terms = json.dumps(sorted(self.terms))
-        return [f"allow_download={json.dumps(self.download)}", f"accept_terms={terms}"]
+    def as_config(self) -> dict[str, Any]:
+        """Give the keys that `of` reads."""
+        return {"allow_download": self.download, "accept_terms": sorted(self.terms)}
 
 
 class PublishedFile(BaseModel):

@@ -132,6 +132,7 @@ class Plan:
             "mechanism": self.mechanisms,
             "data": self.layout.data,
             "reports": self.layout.reports,
+            **self.permission.as_config(),
         }
         return json.dumps(plan, ensure_ascii=False, indent=1)
 
