@@ -1,4 +1,4 @@
-"""What MkDocs is told so that one text serves the repository and the site.
+"""Hooks of MkDocs, so that one text serves the repository and the site.
 
 The README, the manual of the config and the like stand outside of docs/ and become pages; a link that leaves
 docs/ leads to the page, to the module's part of the API, or to a copy of the file, in this order (of a

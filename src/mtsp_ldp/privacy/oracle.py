@@ -86,12 +86,12 @@ class OUE:
         BoolArray
             Perturbed bits, ``(n, d)``.
         """
-        held = np.asarray(cells, dtype=np.int64)
-        if held.ndim != 1 or (held.size and (held.min() < -1 or held.max() >= d)):
-            raise ValueError(f"cells: a vector of values in -1..{d - 1}")
-        reports = np.empty((held.size, d), dtype=bool)
-        for start in range(0, held.size, _USERS_AT_ONCE):
-            mine = held[start : start + _USERS_AT_ONCE]
+        truth = np.asarray(cells, dtype=np.int64)
+        if truth.ndim != 1 or (truth.size and (truth.min() < -1 or truth.max() >= d)):
+            raise ValueError(f"cells: must be a vector of values in -1..{d - 1}")
+        reports = np.empty((truth.size, d), dtype=bool)
+        for start in range(0, truth.size, _USERS_AT_ONCE):
+            mine = truth[start : start + _USERS_AT_ONCE]
             bits = _flip(self.q, (mine.size, d), rng)
             active = np.flatnonzero(mine >= 0)
             bits[active, mine[active]] = rng.random(active.size) < self.p
@@ -114,13 +114,13 @@ class OUE:
             Users who report at each position; their sum ``counts.sum()`` by default. An array lets
             several questions be drawn at once.
         """
-        held = np.asarray(counts, dtype=np.int64)
-        asked = held.sum() if n is None else n
+        truth = np.asarray(counts, dtype=np.int64)
+        asked = truth.sum() if n is None else n
         try:  # numpy refuses negative numbers
-            ones: IntArray = rng.binomial(held, self.p)
-            ones += rng.binomial(asked - held, self.q)
+            ones: IntArray = rng.binomial(truth, self.p)
+            ones += rng.binomial(asked - truth, self.q)
         except ValueError:
-            raise ValueError("counts: at least 0 and at most the number of users who report") from None
+            raise ValueError("counts: must be in 0..n, the number of users who report") from None
         return ones
 
     def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
@@ -180,23 +180,23 @@ class GRR:
 
     def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Perturb each user's group into one report, one-hot, ``(n, d)``; a group of -1 sends nothing."""
-        held = np.asarray(cells, dtype=np.int64)
-        if held.ndim != 1 or d != self.d or (held.size and (held.min() < -1 or held.max() >= d)):
-            raise ValueError(f"cells: a vector of values in -1..{self.d - 1}")
-        keeps = rng.random(held.size) < self.gap
-        said = np.where(keeps, held, rng.integers(0, d, held.size))
-        reports = np.zeros((held.size, d), dtype=bool)
-        active = np.flatnonzero(held >= 0)
-        reports[active, said[active]] = True
+        truth = np.asarray(cells, dtype=np.int64)
+        if truth.ndim != 1 or d != self.d or (truth.size and (truth.min() < -1 or truth.max() >= d)):
+            raise ValueError(f"cells: must be a vector of values in -1..{self.d - 1}")
+        keeps = rng.random(truth.size) < self.gap
+        reported = np.where(keeps, truth, rng.integers(0, d, truth.size))
+        reports = np.zeros((truth.size, d), dtype=bool)
+        active = np.flatnonzero(truth >= 0)
+        reports[active, reported[active]] = True
         return reports
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, n: int | None = None) -> IntArray:
         """Draw the number of reports per group, exact in law, in O(d); all n users are in a group."""
-        held = np.asarray(counts, dtype=np.int64)
-        if n is not None and n != held.sum():
-            raise ValueError(f"n={n!r}: {held.sum()} users are in a group, and only they can report one")
-        kept = rng.binomial(held, self.gap)
-        spread = rng.multinomial(int((held - kept).sum()), np.full(self.d, 1.0 / self.d))
+        truth = np.asarray(counts, dtype=np.int64)
+        if n is not None and n != truth.sum():
+            raise ValueError(f"n={n!r}: must be {truth.sum()}, the users who are in a group")
+        kept = rng.binomial(truth, self.gap)
+        spread = rng.multinomial(int((truth - kept).sum()), np.full(self.d, 1.0 / self.d))
         return np.asarray(kept + spread)
 
     def estimate(self, ones: npt.ArrayLike, n: int) -> FloatArray:
@@ -240,17 +240,17 @@ def _flip(chance: float, shape: tuple[int, int], rng: np.random.Generator) -> np
 
 def _check_budget(epsilon: float) -> None:
     if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon={epsilon!r}: a report's budget is finite and above 0")
+        raise ValueError(f"epsilon={epsilon!r}: a report's budget must be finite and above 0")
 
 
 def _per_report(unit: float, n: float) -> float:
     if not (math.isfinite(n) and n >= 0):
-        raise ValueError(f"n={n!r}: a number of reports is finite and at least 0")
+        raise ValueError(f"n={n!r}: a number of reports must be finite and at least 0")
     return unit / n if n else math.inf
 
 
 def _unbiased(ones: npt.ArrayLike, n: int, q: float, gap: float) -> FloatArray:
     if not n > 0:
-        raise ValueError(f"n={n!r}: no estimate without a report")
+        raise ValueError(f"n={n!r}: must be at least 1 report for an estimate")
     estimates: FloatArray = (np.asarray(ones) - n * q) / (n * gap)
     return estimates

@@ -78,11 +78,11 @@ class StreamPopulation(Population):
         self, t: int, questions: Sequence[Question], oracles: Sequence[Oracle], asked: Reporters
     ) -> list[Answer]:
         if len(questions) == 1:
-            held, sizes = [questions[0].count(asked.counts)], [asked.number]
+            truth, sizes = [questions[0].count(asked.counts)], [asked.number]
         else:
             sizes = group_sizes(asked.number, len(questions), self._coins).tolist()
-            held = deal(questions, asked.counts, asked.absent, sizes, self._people)
-        ones = self._report(oracles, held, sizes)
+            truth = deal(questions, asked.counts, asked.absent, sizes, self._people)
+        ones = self._report(oracles, truth, sizes)
         return list(map(answer_from, oracles, ones, sizes, repeat(self.active(t))))
 
     def _present(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
@@ -101,16 +101,16 @@ class StreamPopulation(Population):
         everybody = sum(end - start for start, end in asked.ranges)
         return asked._replace(number=everybody, absent=everybody - asked.number)
 
-    def _report(self, oracles: Sequence[Oracle], held: list[IntArray], sizes: list[int]) -> list[IntArray]:
+    def _report(self, oracles: Sequence[Oracle], truth: list[IntArray], sizes: list[int]) -> list[IntArray]:
         """Draw the ones of each question."""
         first = oracles[0]
         if len(oracles) > 1 and isinstance(first, OUE) and all(isinstance(oracle, OUE) for oracle in oracles):
             # in one draw: all have one epsilon
-            widths = [counts.size for counts in held]
-            drawn = first.sample(np.concatenate(held), self._noise, np.array(sizes).repeat(widths))
+            widths = [counts.size for counts in truth]
+            drawn = first.sample(np.concatenate(truth), self._noise, np.array(sizes).repeat(widths))
             ends = list(accumulate(widths))
             return [drawn[end - width : end] for end, width in zip(ends, widths, strict=True)]
-        asked = zip(oracles, held, sizes, strict=True)
+        asked = zip(oracles, truth, sizes, strict=True)
         return [oracle.sample(counts, self._noise, size) for oracle, counts, size in asked]
 
 

@@ -146,7 +146,7 @@ class Answers(Sequence[Answer]):
 
 
 NOT_ASKED = Answers(Units(0))
-"""Answers of a survey that was not held: none, and nothing spent."""
+"""Answers of a survey that was not made: none, and nothing spent."""
 
 
 class Survey(Protocol):
