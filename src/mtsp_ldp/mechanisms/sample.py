@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
-from mtsp_ldp.privacy.survey import NOT_ASKED, Question, Survey
+from mtsp_ldp.privacy.survey import Question, Survey
 from mtsp_ldp.privacy.units import FULL, Units
 
 
@@ -51,5 +51,7 @@ class Sample(Mechanism):
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish at the phase, repeat elsewhere."""
         share = self._share(t)
-        answers = survey([self._cells], share) if share else NOT_ASKED
+        if not share:
+            return Step()
+        answers = survey([self._cells], share)
         return Step(answers[0].estimates if answers else None, share_2=answers.spent)

@@ -122,11 +122,13 @@ class Session:
             If it returns no `Step`, misstates what was spent, or publishes values of a wrong shape or values
             that are not finite.
         """
-        step, release, variance = self._act(t, users.active(t), users)
-        for values in (release, variance):
-            if values is not None and step.published is not None:
-                self._require_finite(f"t={t}", values)
-        self.release, self.variance = release, variance
+        step = self._act(t, users.active(t), users)
+        if step.published is not None:
+            release, variance = self._copy(t, step)
+            for values in (release, variance):
+                if values is not None:
+                    self._require_finite(f"t={t}", values)
+            self.release, self.variance = release, variance
         return step
 
     def run(self, users: Surveyed, length: int) -> History:
@@ -136,9 +138,10 @@ class Session:
         nothing = np.zeros(self._shape, dtype=bool)
         copied = [nothing]
         for t, n in enumerate(active):
-            step, self.release, self.variance = self._act(t, n, users)
+            step = self._act(t, n, users)
             steps.append(step)
             if step.published is not None:
+                self.release, self.variance = self._copy(t, step)
                 times.append(t)
                 versions.append(self.release)
                 variances.append(self.variance)
@@ -173,8 +176,8 @@ class Session:
         self.mechanism.restore(state["mechanism"])
         self.mechanism.setting.coins.bit_generator.state = state["coins"]
 
-    def _act(self, t: int, n: int, users: Surveyed) -> tuple[Step, FloatArray, FloatArray | None]:
-        """Let the mechanism act once; return its step, and the release and variance after it."""
+    def _act(self, t: int, n: int, users: Surveyed) -> Step:
+        """Let the mechanism act once, and check what it states as spent."""
         before = users.spent
         try:
             step = self.mechanism.step(t, n, partial(users.survey, t))
@@ -189,17 +192,25 @@ class Session:
                 f"{self.name}: t={t}: its Step states {stated:.6g} of the window as spent; "
                 f"must be {spent / FULL:.6g}"
             )
-        if step.published is None:
-            return step, self.release, self.variance
-        # copied: a mechanism may go on writing to its arrays
+        return step
+
+    def _copy(self, t: int, step: Step) -> tuple[FloatArray, FloatArray | None]:
+        """Copy release and variance of a publication; a mechanism may go on writing to its arrays."""
         release = np.array(step.published, dtype=np.float64)
-        variance = None if self.tree is None else np.array(step.variance, dtype=np.float64)
-        for what, copy in (("values", release), ("variances", variance), ("copied", step.copied)):
-            if copy is not None and copy.shape != self._shape:
-                raise ValueError(
-                    f"{self.name}: t={t}: published {what}: their shape {copy.shape} must be {self._shape}"
-                )
-        return step, release, variance
+        self._require_shape(t, "values", release)
+        if self.tree is None:
+            return release, None
+        variance = np.array(step.variance, dtype=np.float64)
+        self._require_shape(t, "variances", variance)
+        if step.copied is not None:
+            self._require_shape(t, "copied", step.copied)
+        return release, variance
+
+    def _require_shape(self, t: int, what: str, values: FloatArray | BoolArray) -> None:
+        if values.shape != self._shape:
+            raise ValueError(
+                f"{self.name}: t={t}: published {what}: their shape {values.shape} must be {self._shape}"
+            )
 
     def _require_finite(self, where: str, values: FloatArray) -> None:
         wrong = np.count_nonzero(~np.isfinite(values))
