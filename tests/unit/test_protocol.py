@@ -1,5 +1,6 @@
 import json
 import math
+from collections import Counter, deque
 
 import numpy as np
 import pytest
@@ -485,6 +486,80 @@ def test_a_state_is_numbers_and_arrays(monkeypatch, tmp_path):
         Mechanism.__init__(self, setting)
         self.choose = lambda t: t
 
-    with pytest.raises(TypeError, match=r"Own\.choose: function: its state must be arrays and numbers"):
+    with pytest.raises(TypeError, match=r"Own\.choose: function: must be an array, a number"):
         server_of(monkeypatch, lambda self, t, n, survey: Step(), path, __init__=start)
     assert server_of(monkeypatch, lambda self, t, n, survey: Step(), None, __init__=start)
+
+
+class Tally:
+    """An object whose attributes change."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __repr__(self):
+        return f"Tally({self.seen})"
+
+
+def remembering(monkeypatch, remember, first, path):
+    """A server of a mechanism that changes its attribute ``memory`` at each step."""
+
+    def start(self, setting):
+        Mechanism.__init__(self, setting)
+        if first is not None:
+            self.memory = first()
+
+    def step(self, t, n, survey):
+        self.memory = remember(getattr(self, "memory", None), t)
+        return Step(share_2=survey([CELLS], FULL // WINDOW).spent)
+
+    return server_of(monkeypatch, step, path, __init__=start)
+
+
+@pytest.mark.parametrize(
+    ("first", "remember"),
+    [
+        (dict, lambda memory, t: {**memory, t: (t, None)}),
+        (list, lambda memory, t: [*memory, [t, [t]]]),
+        (list, lambda memory, t: [*memory, {"t": deque([t], 3)}]),
+        (Counter, lambda memory, t: Counter([*memory.elements(), t])),
+        (lambda: None, lambda memory, t: [t]),
+        (None, lambda memory, t: (t, np.float64(0.1))),
+        (lambda: [Tally(), Tally()], lambda memory, t: [memory[t % 2].seen.append(t), memory][1]),
+    ],
+)
+def test_what_is_restored_is_what_was_saved(monkeypatch, tmp_path, first, remember):
+    server, city = remembering(monkeypatch, remember, first, tmp_path / "state"), City(15)
+    for t in range(3):
+        server.step(t, city.turn(t), city.deliver)
+    saved = server._session.mechanism.memory
+    restored = Server.restore(tmp_path / "state")._session.mechanism.memory
+    assert type(restored) is type(saved)
+    assert repr(restored) == repr(saved)
+
+
+@pytest.mark.parametrize(
+    "remember",
+    [
+        lambda memory, t: Question(np.arange(D)),
+        lambda memory, t: Step(),
+        lambda memory, t: [Tally()],
+        lambda memory, t: {(t,): 1},
+        lambda memory, t: {t},
+        lambda memory, t: Counter([t]),
+    ],
+)
+def test_what_cannot_be_restored_is_refused_when_it_is_saved(monkeypatch, tmp_path, remember):
+    server, city = remembering(monkeypatch, remember, lambda: Tally(), tmp_path / "state"), City(16)
+    with pytest.raises(TypeError, match=r"Own\.memory.*: must be an array, a number"):
+        server.step(0, city.turn(0), city.deliver)
+
+
+def test_numbers_of_numpy_are_restored_as_numbers(tmp_path):
+    terms = {"epsilon": np.float64(EPSILON), "window": WINDOW, "seed": np.int64(1)}
+    server, city = Server("lpu", D, np.int64(USERS), **terms, state=tmp_path / "state"), City(17)
+    for t in np.arange(3):
+        server.step(t, city.turn(int(t)), city.deliver)
+    restored = Server.restore(tmp_path / "state")
+    assert np.array_equal(restored.frequencies, server.frequencies)
+    assert restored.step(3, city.turn(3), city.deliver).shape == (D,)

@@ -6,7 +6,7 @@ neither streams nor populations; it is handed a survey (a queryable), which keep
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeVar
 
@@ -105,9 +105,20 @@ class Mechanism(ABC):
         d = self.setting.d
         return np.zeros(d) if self.setting.initial == "zero" else np.full(d, 1.0 / d)
 
-    def state(self) -> State:
-        """Take all that changes from step to step, as arrays and numbers."""
-        return capture(self, type(self).__name__)
+    def state(self, made: Mapping[str, object]) -> State:
+        """Take all that changes from step to step, as arrays and numbers.
+
+        Parameters
+        ----------
+        made
+            Objects that the constructor made (`mtsp_ldp.foundation.state.objects_in`).
+
+        Raises
+        ------
+        TypeError
+            Naming an attribute that `restore` could not give back.
+        """
+        return capture(self, type(self).__name__, made)
 
     def restore(self, state: State) -> None:
         """Go on where `state` was taken."""

@@ -4,13 +4,14 @@ Simulations, audits and the server over clients all run a mechanism through a `S
 checked for one of them is checked for all. It must never see a population's data: it is handed surveys.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
-from mtsp_ldp.foundation.state import State, restore
+from mtsp_ldp.foundation.state import State, objects_in, restore
 from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.base import Setting, Step
 from mtsp_ldp.mechanisms.options import check_options, check_terms
@@ -155,18 +156,16 @@ class Session:
                 self._require_finite(f"t={times[version]}", table[version])
         return history
 
-    def state(self) -> State:
-        """Take the release and the state of the mechanism, as arrays and numbers.
+    def made(self) -> Mapping[str, object]:
+        """Find the objects that the mechanism is made of, before its first step."""
+        return objects_in(self.mechanism, type(self.mechanism).__name__)
 
-        Raises
-        ------
-        TypeError
-            Naming an attribute of the mechanism that is neither.
-        """
+    def state(self, made: Mapping[str, object]) -> State:
+        """Take the release and the state of the mechanism, as arrays and numbers; see `Mechanism.state`."""
         own = {"release": self.release, "variance": self.variance}
         return {
             "session": {name: {"array": value} for name, value in own.items() if value is not None},
-            "mechanism": self.mechanism.state(),
+            "mechanism": self.mechanism.state(made),
             "coins": self.mechanism.setting.coins.bit_generator.state,
         }
 

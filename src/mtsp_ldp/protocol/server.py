@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
 from mtsp_ldp.foundation.files import BrokenFileError
-from mtsp_ldp.foundation.state import State, capture, read_state, restore, write_state
+from mtsp_ldp.foundation.state import State, capture, decode, encode, read_state, restore, write_state
 from mtsp_ldp.mechanisms.session import Session
 from mtsp_ldp.privacy.division import Division
 from mtsp_ldp.privacy.ledger import PrivacyError, ReporterLedger
@@ -25,7 +25,7 @@ from mtsp_ldp.protocol.wire import MOST_CELLS, Report, Request, WireError, finge
 
 Transport = Callable[[Mapping[int, bytes]], Iterable[bytes]]
 """Function that delivers a request to each reporter, and returns the bytes that come back, in any order."""
-STATE = 4
+STATE = 5
 LAST = 2**31 - 1
 """The last timestamp that a ledger of reporters can hold."""
 
@@ -175,7 +175,8 @@ class Server:
     ValueError
         Naming a parameter or option, its value and what is allowed.
     TypeError
-        If ``state`` is given and the mechanism remembers what is neither array nor number.
+        If ``state`` is given and the mechanism remembers what cannot be restored: at the start, or before the
+        first question after it.
     """
 
     def __init__(
@@ -199,6 +200,7 @@ class Server:
         self._terms = {"mechanism": mechanism, "d": d, "reporters": reporters, "seed": seed}
         self._terms |= {"epsilon": epsilon, "window": window, **options}
         self.fleet = Fleet(d, reporters, self._session.division, window, coins)
+        self._made = self._session.made()
         self._t = -1
         self._state = state
         if state is not None:
@@ -225,7 +227,7 @@ class Server:
             raise ValueError(f"t={t}: must be above {self._t}, the last t")
         if t > LAST:
             raise ValueError(f"t={t}: must be at most {LAST}")
-        self._t = t
+        self._t = int(t)
         self.fleet.roll_call(active)
         self.fleet.transport = transport
         self.fleet.journal = None if self._state is None else lambda: self.save(self._state)  # type: ignore[arg-type]
@@ -242,11 +244,11 @@ class Server:
     def _take(self) -> State:
         return {
             "version": STATE,
-            "terms": self._terms,
+            "terms": {name: encode(value, name) for name, value in self._terms.items()},
             "t": self._t,
             "file": None if self._state is None else str(self._state),
             "fleet": self.fleet.state(),
-            **self._session.state(),
+            **self._session.state(self._made),
         }
 
     def save(self, path: Path) -> None:
@@ -266,7 +268,8 @@ class Server:
         if state.get("version") != STATE:
             raise BrokenFileError(f"{path}: must be a server's state of version {STATE}")
         file = state["file"]
-        server = cls(**state["terms"], state=None if file is None else Path(file))
+        terms = {name: decode(value) for name, value in state["terms"].items()}
+        server = cls(**terms, state=None if file is None else Path(file))
         server._t = state["t"]
         server.fleet.restore(state["fleet"])
         server._session.restore(state)
