@@ -1,6 +1,7 @@
 """From records to rows: slots on clocks, what is dropped and why, whatever the order and the batches."""
 
 import gzip
+import math
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import count
@@ -226,6 +227,35 @@ def test_a_hold_ends_where_its_user_is_seen_elsewhere(tmp_path):
     # who leaves in the slot of her position is there in it; who was elsewhere before it stays
     assert triples(rows) == [(0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 2, 2), (2, 2, 2)]
     assert rows.reasons == {"kept": 3, "out_of_range": 4}
+
+
+@pytest.mark.parametrize(
+    ("second", "until"),
+    [
+        ({"x": 9.0, "y": 1.0}, 2),  # outside of the box
+        ({"x": 9.0, "y": 1.0, "reason": "cancelled"}, 5),
+        ({"x": 1.0, "y": 1.0, "reason": "outside"}, 2),
+        ({"x": 99.0, "y": 1.0}, 5),  # nowhere
+        ({"x": None, "y": 9.0}, 5),
+        ({"x": math.nan, "y": 1.0}, 5),
+        ({"x": math.inf, "y": 1.0}, 5),
+    ],
+)
+def test_only_what_says_where_its_user_is_ends_a_hold(tmp_path, second, until):
+    grid = Squares((0.0, 0.0, 8.0, 4.0), 2, (-10.0, -10.0, 10.0, 10.0))
+    rows = [{"x": 1.0, "y": 1.0, "reason": None, "time": 0}, {"reason": None, **second, "time": 2 * HOUR}]
+    table = pl.DataFrame(rows, {"time": pl.Int64, "x": pl.Float64, "y": pl.Float64, "reason": pl.String})
+    table = table.with_columns(user=pl.lit(1, pl.Int64))
+    found = assemble([table], grid, Slots(60, "UTC", 0, 9), Rules(hold=5), tmp_path / "scratch")
+    assert found.t.tolist() == list(range(until))
+
+
+def test_an_absurd_time_elsewhere_is_only_counted(tmp_path):
+    absurd = (1, -2.5e9, "z")
+    rows = made(tmp_path, [(1, 0, "a"), absurd], Slots(1, "UTC", 0, 9), hold=3)
+    assert rows.reasons == {"kept": 1, "out_of_range": 1}
+    with pytest.raises(ValueError, match=r"no record is kept \(out_of_range 1 \(as user 1, time -9000000000"):
+        made(tmp_path, [absurd], Slots(1, "UTC", 0, 9), hold=3)
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ import polars as pl
 
 from mtsp_ldp.datasets.base import register
 from mtsp_ldp.datasets.ingest.delimited import delimited
-from mtsp_ldp.datasets.ingest.domain import Domain, Labels
+from mtsp_ldp.datasets.ingest.domain import OUTSIDE, Domain, Labels
 from mtsp_ldp.datasets.ingest.timestamps import written
 from mtsp_ldp.datasets.ingest.traces import Traces
 
@@ -44,4 +44,4 @@ class Chicago(Traces):
                     label=area,
                 )
                 outside = pl.col("label").is_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
-                yield ride.with_columns(reason=pl.when(outside).then(pl.lit("outside")))
+                yield ride.with_columns(reason=pl.when(outside).then(pl.lit(OUTSIDE)))

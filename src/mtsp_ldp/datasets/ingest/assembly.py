@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from mtsp_ldp.datasets.ingest.domain import Domain
+from mtsp_ldp.datasets.ingest.domain import OUTSIDE, Domain
 from mtsp_ldp.datasets.ingest.external_sort import ExternalSort
 from mtsp_ldp.datasets.ingest.slots import Slots
 
@@ -105,7 +105,7 @@ def assemble(
     ----------
     records
         Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` or ``label``, and
-        ``reason`` (null unless the reader refuses the record).
+        ``reason`` (null unless the reader refuses the record; `OUTSIDE` also ends a hold).
     domain, slots, rules
         Cells, timestamps, and rules of what is kept.
     scratch
@@ -182,7 +182,9 @@ def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
 
 def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
     """Show a record of each reason as it was read; None is a field that could not be read."""
-    clock = pl.col("time").cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S")
+    # beyond, polars cannot write a date
+    dated = pl.when(pl.col("time").is_between(-1 << 62, 1 << 62)).then("time").cast(pl.Datetime("us"))
+    clock = pl.coalesce(dated.dt.strftime("%Y-%m-%d %H:%M:%S"), pl.col("time").cast(pl.String)).alias("time")
     return {
         row.pop("reason"): f" (as {', '.join(f'{name} {value}' for name, value in row.items())})"
         for frame in refused
@@ -191,16 +193,18 @@ def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
 
 
 def _placed(frame: pl.DataFrame, domain: Domain) -> pl.DataFrame:
-    """Add cells and, in ``reason``, why a record has none."""
+    """Add cells, in ``reason`` why a record has none, and whether it says that its user is elsewhere."""
     place = [name for name in ("x", "y", "label") if name in frame.columns]
     unread = pl.any_horizontal(pl.col("user", "time", *place).is_null())
     if "x" in place:
         unread |= ~pl.all_horizontal(pl.col("x", "y").is_finite().fill_null(value=False))
     numbered = domain.numbered(frame)
+    readable = pl.col("reason").is_null() & ~unread
     return numbered.with_columns(
+        elsewhere=pl.col("reason").eq_missing(pl.lit(OUTSIDE)) | (readable & pl.col("elsewhere")),
         reason=pl.coalesce(
             "reason", pl.when(unread).then(pl.lit("unparsable")), pl.col("misplaced").cast(pl.String)
-        )
+        ),
     )
 
 
@@ -233,7 +237,7 @@ def _settled(
         kept = left
     reasons["kept"] += kept.height
     if not elsewhere.is_empty():
-        ends = elsewhere.filter(pl.col("t") < end).with_columns(latest="time")
+        ends = elsewhere.filter(pl.col("t").is_between(0, end - 1)).with_columns(latest="time")
         kept = pl.concat([kept, ends], how="diagonal")
         kept = kept.sort("user", "latest", pl.col("cell").is_not_null())  # later, and not at once, ends
     return kept.select("user", pl.col("t").cast(pl.Int32), "cell")
@@ -257,8 +261,8 @@ def _chosen(rule: str) -> pl.Expr:
 
 
 def _elsewhere(placed: pl.DataFrame, hold: int) -> pl.DataFrame:
-    """Pick records that have no cell and yet say where their user is not: they end a hold."""
-    where = pl.col("misplaced").is_not_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
+    """Pick records that have no cell and yet say that their user is elsewhere: they end a hold."""
+    where = pl.col("elsewhere") & pl.all_horizontal(pl.col("user", "time").is_not_null())
     cell = pl.lit(None, dtype=placed.schema["cell"]).alias("cell")
     return placed.filter(where & (hold > 1)).select("user", "time", cell)
 

@@ -10,6 +10,9 @@ import polars as pl
 from mtsp_ldp.foundation.grid import hilbert_grid
 from mtsp_ldp.streams.facts import Cell
 
+OUTSIDE = "outside"
+"""Reason of a reader for a record that says that its user is outside of all cells."""
+
 
 class Domain(Protocol):
     """Numbering of places; the order of cells is the order of the tree's leaves."""
@@ -19,7 +22,14 @@ class Domain(Protocol):
         """Number of cells."""
 
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Add ``cell`` (null where there is none) and ``misplaced`` (the reason, or null) to the frame."""
+        """Add to the frame the cells of its records, and why one has none.
+
+        Returns
+        -------
+        DataFrame
+            With ``cell`` (null where there is none), ``misplaced`` (the reason, or null), and ``elsewhere``:
+            whether that reason says that the user is outside of all cells.
+        """
 
     def cells(self) -> tuple[Cell, ...]:
         """Describe each cell, for people and maps."""
@@ -63,7 +73,10 @@ class Squares:
         )
         return placed.with_columns(
             cell=pl.Series(numbers).gather(placed["square"].fill_null(0)),
-        ).with_columns(cell=pl.when(pl.col("square").is_not_null()).then("cell"))
+        ).with_columns(
+            cell=pl.when(pl.col("square").is_not_null()).then("cell"),
+            elsewhere=pl.col("misplaced").eq_missing(pl.lit("out_of_box")),
+        )
 
     def _step(self, axis: str, low: float, high: float) -> pl.Expr:
         step = ((pl.col(axis) - low) / (high - low) * self.side).floor()
@@ -115,7 +128,10 @@ class Labels:
             cell=pl.int_range(self.d, dtype=pl.UInt16)
         )
         placed = frame.join(table, on="label", how="left", maintain_order="left")
-        return placed.with_columns(misplaced=pl.when(pl.col("cell").is_null()).then(pl.lit("out_of_range")))
+        unlisted = pl.col("cell").is_null()
+        return placed.with_columns(
+            misplaced=pl.when(unlisted).then(pl.lit("out_of_range")), elsewhere=unlisted
+        )
 
     def cells(self) -> tuple[Cell, ...]:
         """Give the name of each cell, and its place."""

@@ -124,7 +124,8 @@ class Traces(Dataset):
         """Read the records of one raw file.
 
         Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` (or ``label``) and
-        ``reason`` (why the format itself refuses a record, or null); nulls where a field cannot be read.
+        ``reason`` (why the format itself refuses a record, or null; `OUTSIDE` if it says that the user is
+        outside of all cells, which ends a hold); nulls where a field cannot be read.
         """
 
     def domain(self, files: list[Path]) -> Domain:
