@@ -44,6 +44,18 @@ def test_an_array_that_goes_on_being_written_to_is_copied(run):
     assert run(step).frequencies[:, 0].tolist() == list(range(20))
 
 
+def test_nodes_that_no_report_answered_are_copied_too(run):
+    nodes = np.zeros(7, dtype=bool)
+
+    def step(self, t, n, survey):
+        nodes[:] = np.arange(7) == t % 7  # in place
+        ask(survey)
+        return Step(np.zeros(7), np.ones(7), share_2=SHARE, copied=nodes)
+
+    released = run(step, tree=True, initial=lambda self: np.zeros(7))
+    assert released.copied[1:].argmax(axis=1).tolist() == [t % 7 for t in range(20)]
+
+
 WRONG = {
     "nothing": (lambda survey: None, r"own: t=0: step\(\) returned NoneType, expected a Step"),
     "estimates": (lambda survey: ask(survey), r"own: t=0: step\(\) returned ndarray, expected a Step"),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mtsp_ldp.privacy.division import PopulationDivision
+from mtsp_ldp.privacy.division import BudgetDivision, PopulationDivision
 from mtsp_ldp.privacy.oracle import GRR, OUE, _flip, choose_oracle
+from mtsp_ldp.privacy.units import FULL, Units
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
@@ -114,17 +115,19 @@ def test_a_flip_has_its_chance(chance):
 def test_grr_refuses_what_it_cannot_give_exactly():
     """The chance of another group, as a comparison with 53 random bits gives it, against the formula."""
     for d in (2, 3, 64):
-        limit = np.log(d / (2.0**-54 / 1e-9))
-        for epsilon in np.linspace(0.1, limit - 1e-6, 40):
+        limit = np.log(d / (2.0**-51 / 1e-9))
+        near = limit - np.geomspace(1e-6, 1, 2000)
+        for epsilon in [*np.linspace(0.1, limit - 1e-6, 40), *near]:
             given = np.ceil(GRR(epsilon, d).gap * 2.0**53) / 2.0**53  # of random() < gap
             wanted = d * math.exp(-epsilon) / (1 + (d - 1) * math.exp(-epsilon))
-            assert (1 - given) / wanted == pytest.approx(1, abs=3e-9)
+            assert (1 - given) / wanted == pytest.approx(1, abs=1e-9)
         with pytest.raises(ValueError, match=rf"epsilon=.*: must be at most {limit:.4g} for GRR"):
             GRR(limit + 1e-3, d)
-    assert isinstance(choose_oracle("adaptive", 17.0, 2), GRR)
-    assert isinstance(choose_oracle("adaptive", 18.0, 2), OUE)
-    with pytest.raises(ValueError, match=r"epsilon=18\.0: must be at most"):
-        PopulationDivision(18.0, "grr")
+    assert isinstance(choose_oracle("adaptive", 15.0, 2), GRR)
+    assert isinstance(choose_oracle("adaptive", 16.0, 2), OUE)
+    with pytest.raises(ValueError, match=r"epsilon=16\.0: must be at most"):
+        PopulationDivision(16.0, "grr").oracle(FULL, 2)
+    assert isinstance(BudgetDivision(16.0, "grr").oracle(Units(FULL // 2), 2), GRR)  # its reports have less
 
 
 @pytest.mark.parametrize(("epsilon", "d"), [(1.0, 2), (5.0, 8), (8.0, 2)])

@@ -264,6 +264,25 @@ def test_public_coins_do_not_depend_on_cells(kind, division):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("kind", ["panel", "counts"])
+@pytest.mark.parametrize("division", [BudgetDivision(1.0), PopulationDivision(1.0)])
+def test_public_coins_do_not_depend_on_who_is_present_where_that_is_private(kind, division):
+    rng = np.random.default_rng(4)
+    seen = []
+    for share in (0.9, 0.1):
+        there = rng.random((12, 61)) < share
+        there[-1] = True  # everybody is a user
+        t, user = np.nonzero(there)
+        stream = Stream.from_panel(t, user, rng.integers(0, 8, t.size), 8)
+        stream = stream if kind == "panel" else Stream.from_counts(stream.counts, 61)
+        random = generators("coins", 5)
+        population = populate(stream, division=division, window=4, random=random, presence="private")
+        answers = [population.survey(t, LEVELS, FULL // 4) for t in range(12)]
+        sizes = [[answer.reporters for answer in one] for one in answers]
+        seen.append((sizes, random.coins.bit_generator.state))
+    assert seen[0] == seen[1]
+
+
 def test_an_arc_of_exchangeable_users_has_the_hypergeometric_law():
     counts, draws = [[6, 2, 4]], 8000
     seen = []

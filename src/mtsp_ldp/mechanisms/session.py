@@ -146,7 +146,7 @@ class Session:
                 times.append(t)
                 versions.append(self.release)
                 variances.append(self.variance)
-                copied.append(nothing if step.copied is None else step.copied)
+                copied.append(nothing if step.copied is None else np.array(step.copied, dtype=bool))
         trees = (np.array(variances), np.array(copied)) if self.tree else (None, None)
         history = History(steps, active, np.array(versions), *trees)
         for table in (history.versions, history.variances):
@@ -202,7 +202,7 @@ class Session:
         variance = np.array(step.variance, dtype=np.float64)
         self._require_shape(t, "variances", variance)
         if step.copied is not None:
-            self._require_shape(t, "copied", step.copied)
+            self._require_shape(t, "copied", np.asarray(step.copied))
         return release, variance
 
     def _require_shape(self, t: int, what: str, values: FloatArray | BoolArray) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
-from mtsp_ldp.privacy.oracle import GRR, Oracle, OracleKind, choose_oracle
+from mtsp_ldp.privacy.oracle import Oracle, OracleKind, choose_oracle
 from mtsp_ldp.privacy.units import FULL, Units
 
 
@@ -29,10 +29,6 @@ class Division(ABC):
 
     epsilon: float
     oracle_kind: OracleKind = "oue"
-
-    def __post_init__(self) -> None:
-        if self.oracle_kind == "grr":
-            GRR(self.epsilon, 2)  # refuses at once what it would refuse at some question
 
     @abstractmethod
     def report_epsilon(self, share: Units) -> float:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
 
 OracleKind = Literal["oue", "grr", "adaptive"]
-_LEAST_CHANCE = 2.0**-54 / 1e-9
+_LEAST_CHANCE = 2.0**-51 / 1e-9
 """Chances below this are not exact to a relative 1e-9 with uniform numbers of 53 bits."""
 _USERS_AT_ONCE = 1024  # whose uniform numbers stay in a processor's cache
 
@@ -210,8 +210,9 @@ Oracle = OUE | GRR
 def is_exact(epsilon: float, d: int) -> bool:
     """Tell whether uniform numbers of 53 bits give GRR's chance of another group to a relative 1e-9.
 
-    The chance that a report does not keep the truth is about d e^-epsilon; a comparison with a multiple of
-    2^-53 is off by up to 2^-54.
+    The chance that a report does not keep the truth is about d e^-epsilon. It is 1 - `GRR.gap`, and is off by
+    less than 2^-51: two roundings of numbers next to 1, that of their quotient, and that of a comparison with
+    a multiple of 2^-53.
     """
     return d == 1 or d * math.exp(-epsilon) >= _LEAST_CHANCE
 

@@ -237,7 +237,8 @@ class Exchangeable(StreamPopulation):
     def _sampled(self, t: int, ranges: list[tuple[int, int]]) -> Reporters:
         asked = sum(end - start for start, end in ranges)
         active = self._left_active
-        present = int(self._coins.hypergeometric(active, self._unasked - active, asked))
+        chance = self._people if self._hides else self._coins  # who is present is public, or not
+        present = int(chance.hypergeometric(active, self._unasked - active, asked))
         counts = self._people.multivariate_hypergeometric(self._left, present, method="marginals")
         return Reporters(ranges, counts, present)
 
