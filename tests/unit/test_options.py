@@ -6,6 +6,8 @@ from mtsp_ldp import Stream, privacy_spend, simulate
 from mtsp_ldp.foundation.projection import refine
 from mtsp_ldp.mechanisms.mtsp.allocation import OptimalAllocation
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
+from mtsp_ldp.mechanisms.options import check_options
+from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.privacy.oracle import GRR, OUE, choose_oracle
 from mtsp_ldp.privacy.survey import Answer
 from mtsp_ldp.privacy.units import FULL
@@ -176,3 +178,8 @@ def test_smoothing_over_a_window():
             released, variance, _ = groups.add(np.array([value]), np.array([1.0]))
         assert released[0] == pytest.approx(wanted)
         assert variance[0] == pytest.approx({"median": np.pi / 6}.get(smoothing, 1 / 3))
+
+
+def test_a_value_that_fits_no_part_of_a_union_is_named_once():
+    with pytest.raises(ValueError, match=r"^lsp\.phase=True: must be one of random, or an integer$"):
+        check_options(find("lsp"), {"phase": True})

@@ -150,7 +150,7 @@ def frequency_errors(summary: pl.DataFrame, dataset: str) -> pl.DataFrame:
     reach = pl.when(competing == smallest).then(pl.col("high")).max().over(column)
     nothing = pl.when(floor).then(pl.col("mean")).min().over(column)
     return (
-        table.with_columns(best=~floor & (pl.col("mean") == smallest))
+        table.with_columns(best=(~floor & (pl.col("mean") == smallest)).fill_null(value=False))
         .with_columns(
             close=(~floor & ~pl.col("best") & (pl.col("mean") <= reach)).fill_null(value=False),
             beats_floor=(~floor & (_end("high") * SAME < nothing)).fill_null(value=False),

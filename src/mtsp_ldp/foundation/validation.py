@@ -1,5 +1,6 @@
 """Errors of pydantic in one line: the key, its value, and what it must be."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,8 @@ _PLAINLY = {
     "String should match pattern": "must match",
 }
 """Plainer words for those of pydantic."""
+_PART_OF_UNION = re.compile(r"(literal|list)\[.*\]|constrained-\w+|int|float|str|bool|none")
+"""Names by which pydantic tells the parts of a union, at the end of a place."""
 
 
 def explain(error: ValidationError, label: str, allowed: Iterable[str]) -> str:
@@ -33,8 +36,12 @@ def explain(error: ValidationError, label: str, allowed: Iterable[str]) -> str:
     allowed
         Keys that exist.
     """
-    faults = [_one(dict(one), list(allowed)) for one in error.errors(include_url=False)]
-    return f"{label}{'; '.join(faults)}"
+    faults: dict[str, str] = {}
+    for one in error.errors(include_url=False):
+        what, _, problem = _one(dict(one), list(allowed)).partition(": ")
+        # one value that fits no part of a union
+        faults[what] = f"{faults[what]}, or {problem.removeprefix('must be ')}" if what in faults else problem
+    return label + "; ".join(f"{what}: {problem}" if problem else what for what, problem in faults.items())
 
 
 def _one(fault: dict[str, Any], allowed: list[str]) -> str:
@@ -63,6 +70,6 @@ def _plain(expected: str) -> str:
 def _key(place: tuple[int | str, ...]) -> str:
     """Write a place as in ``epsilon[0]``, ``files[1].name``."""
     text = ""
-    for part in place:
+    for part in place[:-1] if place and _PART_OF_UNION.fullmatch(str(place[-1])) else place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
