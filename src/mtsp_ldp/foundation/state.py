@@ -126,11 +126,12 @@ def decode(value: Any, now: Any = None) -> Any:
     elif tag == "generator":
         now.bit_generator.state = content
     elif tag == "entries":
-        entries = {key: decode(one, (now or {}).get(key)) for key, one in content}
-        if type(now) in (dict, type(None)):
+        there = now if isinstance(now, dict) else {}
+        entries = {key: decode(one, there.get(key)) for key, one in content}
+        if type(there) is dict:
             return entries
-        now.clear()
-        now.update(entries)
+        there.clear()  # of another class, which only the constructor can make
+        there.update(entries)
     elif tag in _BY_NAME:
         before = [*now] if isinstance(now, _SEQUENCES) else []
         items = [
