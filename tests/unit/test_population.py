@@ -12,10 +12,11 @@ from mtsp_ldp import Stream, privacy_spend, simulate
 from mtsp_ldp.audits.odometer import WindowOdometer
 from mtsp_ldp.foundation.seeds import Generators, generators
 from mtsp_ldp.mechanisms.registry import mechanisms
+from mtsp_ldp.privacy.dealing import deal
 from mtsp_ldp.privacy.division import BudgetDivision, PopulationDivision
 from mtsp_ldp.privacy.ledger import PrivacyError
 from mtsp_ldp.privacy.population import group_sizes
-from mtsp_ldp.privacy.stream_population import deal, populate
+from mtsp_ldp.privacy.stream_population import populate
 from mtsp_ldp.privacy.survey import Question
 from mtsp_ldp.privacy.units import FULL
 
