@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mtsp_ldp.datasets.base import formats
-from mtsp_ldp.experiments.config import dataset_config, dataset_names
+from mtsp_ldp.experiments.config import choices, dataset_config
 
 HEAD = """# Data sets
 
@@ -32,7 +32,7 @@ passed.
 
 def entries() -> Iterator[str]:
     """Write a section for every data set with a source."""
-    for name in dataset_names():
+    for name in choices("dataset"):
         config = dataset_config(name)
         source = config.get("source")
         if source is None:

@@ -176,11 +176,6 @@ def compose_groups(dataset: tuple[str, ...], mechanism: tuple[str, ...]) -> dict
     }
 
 
-def dataset_names() -> list[str]:
-    """List every data set that has a yaml."""
-    return choices("dataset")
-
-
 def dataset_config(name: str) -> dict[str, Any]:
     """Compose the config of a data set."""
     config: dict[str, Any] = compose_groups((name,), ())["dataset"][name]

@@ -82,15 +82,8 @@ def read_table(path: str | Path) -> pl.DataFrame:
     BrokenFileError
         If it is not a whole one.
     """
-    try:
+    with _whole(path, "parquet"):
         return pl.read_parquet(path)
-    except pl.exceptions.PolarsError as error:
-        raise _broken(path, error) from None
-
-
-def _broken(path: str | Path, error: Exception) -> BrokenFileError:
-    reason = str(error).splitlines()[0]
-    return BrokenFileError(f"{path}: not a whole parquet file ({reason}); delete it and run again")
 
 
 def read_table_metadata(path: str | Path) -> dict[str, str]:
@@ -101,10 +94,8 @@ def read_table_metadata(path: str | Path) -> dict[str, str]:
     BrokenFileError
         If it is not a whole one.
     """
-    try:
+    with _whole(path, "parquet"):
         return dict(pl.read_parquet_metadata(path))
-    except pl.exceptions.PolarsError as error:
-        raise _broken(path, error) from None
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -115,11 +106,21 @@ def read_json(path: str | Path) -> dict[str, Any]:
     BrokenFileError
         If it is not a whole one.
     """
-    try:
+    with _whole(path, "json"):
         content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BrokenFileError(f"{path}: not a whole json file ({error}); delete it and run again") from None
     return content
+
+
+@contextmanager
+def _whole(path: str | Path, form: str) -> Iterator[None]:
+    """Raise BrokenFileError naming the file where a reader finds it broken."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise BrokenFileError(
+            f"{path}: not a whole {form} file ({reason}); delete it and run again"
+        ) from None
 
 
 def digest_file(path: str | Path, algorithm: str = "sha256") -> str:

@@ -15,7 +15,7 @@ from mtsp_ldp.foundation.files import read_json
 from mtsp_ldp.privacy.ledger import PrivacyError
 
 Config = Mapping[str, Any]
-VALUES = ("epsilon", "window", "repetitions", "seed", "allow_download", "accept_terms")
+VALUES = ("epsilon", "window", "repetitions", "seed")
 """Parameters of a job that are JSON and not text."""
 WORDS = ("output", "code", "commit")
 """Optional parameters of a job."""
