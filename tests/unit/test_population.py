@@ -245,6 +245,15 @@ def test_dealing_level_by_level_has_the_law_of_dealing_user_by_user(questions, c
     assert abs(np.cov(pairs.T)[0, 1] - wanted) < 5 * spread
 
 
+@pytest.mark.parametrize("division", [BudgetDivision(30.0, "grr"), PopulationDivision(30.0, "grr")])
+def test_a_question_that_grr_refuses_spends_nothing(division):
+    stream = Stream.from_panel(np.zeros(8, dtype=int), np.arange(8), np.arange(8), 8)
+    population = populate(stream, division=division, window=1, random=generators("grr"))
+    with pytest.raises(ValueError, match=r"epsilon=.*: must be at most"):
+        population.survey(0, [Question(np.arange(8))], FULL)
+    assert population.spent == 0
+
+
 @pytest.mark.parametrize("kind", ["panel", "counts"])
 @pytest.mark.parametrize("division", [BudgetDivision(1.0), PopulationDivision(1.0)])
 def test_public_coins_do_not_depend_on_cells(kind, division):

@@ -145,7 +145,8 @@ class Population(ABC):
         Raises
         ------
         ValueError
-            If there is no question, or one that is no `Question` or not over the d cells.
+            If there is no question, one that is no `Question` or not over the d cells, or one whose oracle is
+            not exact at its epsilon. Nothing is spent then.
         PrivacyError
             If the window would overflow. No report exists then, and the state is as before.
         """
@@ -155,6 +156,7 @@ class Population(ABC):
         if strange or not questions:
             raise ValueError(f"questions: must be at least one, each a Question over all {self.d} cells")
         self._ledger.check(t, share)  # refused even if nobody would answer it
+        oracles = [self._division.oracle(share, question.groups) for question in questions]
         if t != self._now:
             self._now = t
             self._turn(t)
@@ -167,7 +169,6 @@ class Population(ABC):
         if arc is not None:
             self._circle.advance(arc)
             self._commit(t, asked)
-        oracles = [self._division.oracle(share, question.groups) for question in questions]
         if self._witness is not None:
             self._witness(t, self._identify(asked), max(oracle.epsilon for oracle in oracles))
         return Answers(share, self._answer(t, questions, oracles, asked))
