@@ -5,11 +5,12 @@ import numpy as np
 from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.mechanisms.mtsp.adaptive_tree import assemble, prune
 from mtsp_ldp.mechanisms.mtsp.smoothing import NodeGroups
+from mtsp_ldp.privacy.oracle import OUE
 from mtsp_ldp.privacy.survey import Answer
 
 
 def answer(estimates, reporters, variance):
-    return Answer(np.array(estimates), reporters, variance, 100, 0.3, np.zeros(len(estimates), int))
+    return Answer(np.array(estimates), reporters, variance, 100, OUE(1.0), np.zeros(len(estimates), int))
 
 
 def test_a_full_tree_asks_each_level_about_its_nodes():

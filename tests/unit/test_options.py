@@ -142,7 +142,7 @@ def test_the_exact_noise_is_unbiased():
         part = rng.multivariate_hypergeometric(counts, m)
         ones = oracle.sample(part, rng)
         estimate = oracle.estimate(ones, m)
-        answer = Answer(estimate, m, oracle.variance(m), n, oracle.gap, ones)
+        answer = Answer(estimate, m, oracle.variance(m), n, oracle, ones)
         found.append(answer.exact_variances())
         estimates.append(estimate)
     np.testing.assert_allclose(np.mean(found, axis=0), np.var(estimates, axis=0), rtol=0.1)

@@ -33,6 +33,9 @@ class Dataset(BaseModel, ABC):
         Title for tables and figures, a few words.
     replicate
         Number of independent reporters that each user stands for; printed wherever a result appears.
+    period
+        Timestamps of a period that people's days or weeks have, for mechanisms that use one; 0 is none. By
+        default a day, where it has several slots.
     raw
         Data set whose raw files this one is made of; by default the data set itself.
     """
@@ -42,12 +45,20 @@ class Dataset(BaseModel, ABC):
     name: str
     title: str
     replicate: Count = 1
+    period: Annotated[int, Field(ge=0)] | None = None
     raw: str | None = None
 
     @property
     def raw_name(self) -> str:
         """Name of the folder of the raw files."""
         return self.raw or self.name
+
+    @property
+    def own_facts(self) -> dict[str, Any]:
+        """Facts of the stream that the config itself states."""
+        return {name: getattr(self, name) for name in ("title", "replicate", "period")} | {
+            "dataset": self.name
+        }
 
     @property
     def slots(self) -> int | None:

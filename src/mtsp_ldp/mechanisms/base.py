@@ -16,7 +16,7 @@ from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 from mtsp_ldp.foundation.registry import Registry
 from mtsp_ldp.foundation.state import State, capture, restore
 from mtsp_ldp.privacy.division import DIVISIONS, Division
-from mtsp_ldp.privacy.survey import NoiseKind, Survey
+from mtsp_ldp.privacy.survey import NoiseKind, Presence, Survey
 from mtsp_ldp.privacy.units import Units
 
 Initial = Literal["zero", "uniform"]
@@ -40,6 +40,10 @@ class Setting:
         Release before the first publication: ``zero`` (LDP-IDS), or ``uniform`` [extension].
     noise
         Variance of an answer where a decision needs it: that of the ``paper``, or ``exact`` [extension].
+    presence
+        ``private`` if absent users report too, so that frequencies are shares of all users.
+    period
+        Timestamps of the stream's period (a day, say); 0 where there is none.
     """
 
     d: int
@@ -48,6 +52,8 @@ class Setting:
     coins: np.random.Generator
     initial: Initial = "zero"
     noise: NoiseKind = "paper"
+    presence: Presence = "public"
+    period: int = 0
 
 
 class Step(NamedTuple):

@@ -61,6 +61,8 @@ class Session:
         w, in timestamps.
     coins
         Public coins; the mechanism gets a separate stream of them, so that it replays without users.
+    stream_period
+        Timestamps of the stream's period, for mechanisms that use one; 0 where there is none.
     options
         Options of the mechanism, and ``initial``, ``noise``, ``oracle``, ``presence``.
 
@@ -89,6 +91,7 @@ class Session:
         epsilon: float,
         window: int,
         coins: np.random.Generator,
+        stream_period: int = 0,
         **options: Any,
     ) -> None:
         registration = find(mechanism)
@@ -100,6 +103,7 @@ class Session:
         oracle: OracleKind = options.pop("oracle", "oue")
         self.division = DIVISIONS[registration.division](float(epsilon), oracle)
         common = {name: options.pop(name) for name in ("initial", "noise") if name in options}
+        common |= {"presence": self.presence, "period": stream_period}
         self.mechanism = registration.cls(Setting(d, window, self.division, own, **common), **options)
         self.release: FloatArray = np.array(self.mechanism.initial(), dtype=np.float64)
         self.tree = binary_tree(d) if self.mechanism.tree else None

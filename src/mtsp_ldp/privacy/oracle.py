@@ -34,6 +34,8 @@ class OUE:
     ----------
     p
         Probability that the user's own bit stays 1.
+    one_hot
+        True if a report names exactly one group, so that estimates sum to 1 by themselves.
 
     Raises
     ------
@@ -43,6 +45,7 @@ class OUE:
 
     epsilon: float
     p: ClassVar[float] = 0.5
+    one_hot: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_budget(self.epsilon)
@@ -143,6 +146,7 @@ class GRR:
 
     epsilon: float
     d: int
+    one_hot: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_budget(self.epsilon)

@@ -199,7 +199,7 @@ class Population(ABC):
 def answer_from(oracle: Oracle, ones: IntArray, reporters: int, active: int) -> Answer:
     """Make an answer of reports: estimates and their variance from the ones per group."""
     estimates = oracle.estimate(ones, reporters)
-    return Answer(estimates, reporters, oracle.variance(reporters), active, oracle.gap, ones)
+    return Answer(estimates, reporters, oracle.variance(reporters), active, oracle, ones)
 
 
 def group_sizes(n: int, groups: int, coins: np.random.Generator) -> IntArray:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.privacy.oracle import Oracle
 from mtsp_ldp.privacy.units import Units
 
 
@@ -83,8 +84,8 @@ class Answer(NamedTuple):
         Noise variance of one estimate, by the paper's formula.
     active
         Number of users that the frequencies are shares of, n_t.
-    gap
-        p - q of the oracle.
+    oracle
+        Oracle of the reports: public, with p and q.
     ones
         Reports per group, ``(g,)``.
     """
@@ -93,7 +94,7 @@ class Answer(NamedTuple):
     reporters: int
     variance: float
     active: int
-    gap: float
+    oracle: Oracle
     ones: IntArray
 
     def exact_variances(self) -> FloatArray:
@@ -103,7 +104,7 @@ class Answer(NamedTuple):
         unbiased plug-in for the whole, not below 0: y (m - y) / (m^2 (m - 1) gap^2) - f (1 - f) / n.
         """
         m, y, f = float(self.reporters), self.ones, self.estimates
-        whole = y * (m - y) / (m * m * max(m - 1, 1) * self.gap**2) - f * (1 - f) / self.active
+        whole = y * (m - y) / (m * m * max(m - 1, 1) * self.oracle.gap**2) - f * (1 - f) / self.active
         return np.maximum(whole, 0.0)
 
     def mean_variance(self, noise: NoiseKind) -> float:

@@ -59,7 +59,8 @@ def simulate(
     """
     check_terms(epsilon, window, stream.length)
     random = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
-    session = Session(mechanism, stream.d, epsilon=epsilon, window=window, coins=random.coins, **options)
+    terms = {"epsilon": epsilon, "window": window, "stream_period": stream.period}
+    session = Session(mechanism, stream.d, coins=random.coins, **terms, **options)
     population = populate(
         stream,
         division=session.division,

@@ -60,6 +60,8 @@ class StreamFacts:
         Number of independent reporters that each user stands for.
     slot_minutes, origin, time_zone
         Length of a timestamp, start of the first one on the zone's clocks (ISO), and the zone.
+    period
+        Timestamps of a period that the data set names: 0 is none; None is a day, where slots make one up.
     hold, within_slot
         Rules by which records became positions.
     grid, box
@@ -84,6 +86,7 @@ class StreamFacts:
     slot_minutes: int | None = None
     origin: str | None = None
     time_zone: str | None = None
+    period: int | None = None
     hold: int | None = None
     within_slot: str | None = None
     grid: int | None = None
@@ -110,6 +113,14 @@ class StreamFacts:
         if not self.origin or not self.slot_minutes or self.origin.startswith("1970-01-01"):
             return None
         return datetime.fromisoformat(self.origin).replace(tzinfo=ZoneInfo(self.clock)).timestamp() * 1000
+
+    @property
+    def timestamps_a_period(self) -> int:
+        """Number of timestamps of `period`: by default those of a day, 0 unless a day has several slots."""
+        if self.period is not None:
+            return self.period
+        slot = self.slot_minutes
+        return _DAY // slot if slot and slot < _DAY and _DAY % slot == 0 else 0
 
     def describe_event(self, event: Event) -> str:
         """Name an event and its place."""

@@ -96,6 +96,11 @@ class Stream:
         """Number of independent reporters that each user stands for by default."""
         return self.facts.replicate
 
+    @property
+    def period(self) -> int:
+        """Number of timestamps of a period, 0 where there is none; see `StreamFacts.timestamps_a_period`."""
+        return self.facts.timestamps_a_period
+
     @cached_property
     def frequencies(self) -> npt.NDArray[np.float64]:
         """True frequencies, ``(T, d)``; NaN where nobody is active."""

@@ -60,7 +60,5 @@ class Binary(Dataset):
     def prepare(self, folder: Path) -> Stream:
         """Make the stream; counts are N p_t, rounded."""
         ones = np.rint(self.users * self.shares()).astype(np.int64)
-        facts = StreamFacts(
-            dataset=self.name, title=self.title, replicate=self.replicate, cells=(Cell("0"), Cell("1"))
-        )
+        facts = StreamFacts(**self.own_facts, cells=(Cell("0"), Cell("1")))
         return Stream.from_counts(np.column_stack([self.users - ones, ones]), self.users, facts=facts)

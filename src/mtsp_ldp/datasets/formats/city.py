@@ -134,9 +134,7 @@ class City(Dataset):
             i, j = (min(int(place * self.grid), self.grid - 1) for place in event["at"])
             events.append(Event(event["kind"], int(numbers[i, j]), event["start"], event["end"]))
         return StreamFacts(
-            dataset=self.name,
-            title=self.title,
-            replicate=self.replicate,
+            **self.own_facts,
             slot_minutes=self.slot_minutes,
             grid=self.grid,
             coordinates="plane",

@@ -99,9 +99,7 @@ class Flights(Dataset):
         cells = positions.join(places.select("airport", "cell"), on="airport", how="left")
         users = cells.select(pl.col("tailnum").rank("dense").cast(pl.Int64) - 1).to_series()
         facts = StreamFacts(
-            dataset=self.name,
-            title=self.title,
-            replicate=self.replicate,
+            **self.own_facts,
             slot_minutes=60,
             origin=start.isoformat(sep=" "),
             time_zone="America/New_York",

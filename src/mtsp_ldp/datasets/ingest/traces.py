@@ -204,9 +204,7 @@ class Traces(Dataset):
         cells = domain.cells()
         placed = cells[0].x is not None
         return StreamFacts(
-            dataset=self.name,
-            title=self.title,
-            replicate=self.replicate,
+            **self.own_facts,
             slot_minutes=self.slot_minutes,
             origin=origin.isoformat(sep=" "),
             time_zone=self.time_zone,

@@ -1,0 +1,69 @@
+"""The filter: the bank of models, their weights, and one step of both."""
+
+import numpy as np
+
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.mechanisms.mtsp_filter.models import SPREAD, make_bank
+from mtsp_ldp.mechanisms.mtsp_filter.regressors import Activity, season
+from mtsp_ldp.mechanisms.mtsp_filter.report import observe
+from mtsp_ldp.mechanisms.mtsp_filter.weights import ModelWeights, mix
+from mtsp_ldp.privacy.survey import Answer
+
+FLOOR = 0.1
+"""Least scale of a cell's noise, in units of 1/d: a quiet place may wake up."""
+
+
+class Filter:
+    """Levels of d cells, from reports so far.
+
+    Parameters
+    ----------
+    d
+        Number of cells.
+    period
+        Timestamps of a period; 0 where there is none.
+    sums_to_one
+        True if frequencies sum to 1; shares of all users do not where some are absent.
+
+    Attributes
+    ----------
+    level, variance
+        Posterior mean and variance of the frequencies, ``(d,)``: not projected, not shrunk.
+    """
+
+    def __init__(self, d: int, period: int, *, sums_to_one: bool = True) -> None:
+        self.bank = make_bank(d, seasonal=period > 0)
+        models = sum(kind.mean.shape[1] for kind in self.bank)
+        self.weights = ModelWeights(models, d)
+        self.level = np.full(d, 1.0 / d)
+        self.variance = np.full(d, (SPREAD / d) ** 2)
+        self._activity = Activity()
+        self._period = period
+        self._sums_to_one = sums_to_one
+        self._t = -1
+
+    def step(self, n: int, answer: Answer | None) -> None:
+        """Go on to the next timestamp, with n active users; without an answer, predict only."""
+        self._t += 1
+        wave = [season(self._t, self._period)] if self._period else []
+        regressors = [np.ones(1), self._activity.at(n), np.array([1.0, 0.0]), *wave]
+        scale = np.maximum(self.level, FLOOR / self.level.size)
+        found = [kind.predict(h, scale) for kind, h in zip(self.bank, regressors, strict=True)]
+        mean, variance = (np.concatenate(part) for part in zip(*found, strict=True))
+        weights = self.weights.joint
+        if answer is not None:
+            predicted = (weights * mean).sum(axis=0)
+            seen = observe(answer, predicted, sums_to_one=self._sums_to_one)
+            error, total = seen.values - mean, variance + seen.variances
+            self._update(error, total)
+            weights = self.weights.learn(error, total)
+            mean += variance / total * error
+            variance = variance * (seen.variances / total)
+        self.level, self.variance = mix(weights, mean, variance)
+
+    def _update(self, error: FloatArray, total: FloatArray) -> None:
+        first = 0
+        for kind in self.bank:
+            part = slice(first, first + kind.mean.shape[1])
+            kind.update(error[part], total[part])
+            first = part.stop
