@@ -117,8 +117,12 @@ def run_cell(
         )
         first = first or release
         key = (stream.key, label or mechanism, epsilon, window, repetition)
-        for name, scored in zip(RELEASES, (release, release.projected()), strict=True):
-            rows += [(*key, name, *result) for result in score(scored, workload)]
+        scores = score(release, workload)
+        projected = release.projected()
+        for name, found in zip(
+            RELEASES, (scores, scores if projected is release else score(projected, workload)), strict=True
+        ):
+            rows += [(*key, name, *result) for result in found]
         share = float(release.trace["published"].mean())  # type: ignore[arg-type]
         rows.append((*key, "raw", "publication", "share", share))
     if first is None:

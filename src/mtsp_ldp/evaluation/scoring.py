@@ -1,15 +1,17 @@
 """Scores of a release: every measure against the truth of its stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from mtsp_ldp.evaluation.measures import detection, errors, event_runs, ratio, roc
-from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, EventQuery, KnownEvent, Workload
-from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, EventQuery, Workload
 from mtsp_ldp.releases.release import Release
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery, flags
 
 Score = tuple[str, str, float]
+Answers = Mapping[PeriodQuery, Estimate]
+"""Answers of a release to all questions of a workload."""
 
 
 def score(release: Release, workload: Workload) -> list[Score]:
@@ -27,25 +29,26 @@ def score(release: Release, workload: Workload) -> list[Score]:
     list
         Triples (query, measure, value), always in the same order.
     """
+    answers = dict(zip(workload.questions, release.answer(workload.questions), strict=True))
     return [
-        *_counting(release, workload),
-        *_ranges(release, workload),
-        *(found for watch in workload.watches for found in _events(release, workload, watch)),
-        *_known(release, workload),
+        *_counting(answers, workload),
+        *_ranges(answers, release, workload),
+        *(found for watch in workload.watches for found in _events(answers, watch)),
+        *_known(answers, workload),
     ]
 
 
-def _counting(release: Release, workload: Workload) -> Iterator[Score]:
+def _counting(answers: Answers, workload: Workload) -> Iterator[Score]:
     for target in workload.cells:
-        found = errors(target.estimate(release), target.true, relative=True)
-        if target.delta == 1:
+        found = errors(target.share(answers[target.asked]), target.true, relative=True)
+        if target.asked.delta == 1:
             yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
             yield "frequency", "timestamps_left_out", float(workload.nobody.sum())
-        yield from _named(f"counting_{target.delta}", found)
+        yield from _named(f"counting_{target.asked.delta}", found)
 
 
-def _ranges(release: Release, workload: Workload) -> Iterator[Score]:
-    ours, true = workload.intervals.estimate(release), workload.intervals.true
+def _ranges(answers: Answers, release: Release, workload: Workload) -> Iterator[Score]:
+    ours, true = workload.intervals.share(answers[workload.intervals.asked]), workload.intervals.true
     for number, name in enumerate(workload.ranges):
         part = slice(number * RANGES_PER_CLASS, (number + 1) * RANGES_PER_CLASS)
         yield from _named(f"range_{name}", errors(ours[:, part], true[:, part], relative=True))
@@ -54,10 +57,8 @@ def _ranges(release: Release, workload: Workload) -> Iterator[Score]:
         yield from _named("box", errors(workload.boxes.estimate(release), workload.boxes.true, relative=True))
 
 
-def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator[Score]:
-    change = _changes(release, workload, watch.cells, watch)
-    happens, change = watch.happens[watch.defined], change[watch.defined]
-    flagged = change >= watch.thresholds
+def _events(answers: Answers, watch: EventQuery) -> Iterator[Score]:
+    happens = watch.happens[watch.defined]
     yield from _named(
         watch.query,
         {
@@ -70,6 +71,8 @@ def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator
     )
     if not watch.cells.size:
         return
+    answer = answers[watch.asked].at(watch.defined)
+    flagged, change = flags(answer, watch.thresholds), answer.values
     each = [
         detection(yes, flag) | roc(yes, rise)
         for yes, flag, rise in zip(happens.T, flagged.T, change.T, strict=True)
@@ -90,20 +93,12 @@ def _events(release: Release, workload: Workload, watch: EventQuery) -> Iterator
     yield watch.query, "run_delay", ratio(sum(run.delay for run in runs), found)
 
 
-def _known(release: Release, workload: Workload) -> Iterator[Score]:
+def _known(answers: Answers, workload: Workload) -> Iterator[Score]:
     """Tell whether each event that the data set names is flagged."""
     for alarm in workload.alarms:
-        ours = _changes(release, workload, alarm.cell, alarm)
-        on = "share" if alarm.relative else "count"
-        yield alarm.query, f"found_{alarm.delta}_{on}", float((ours[alarm.after, 0] >= alarm.bar).any())
-
-
-def _changes(
-    release: Release, workload: Workload, cells: IntArray, asked: EventQuery | KnownEvent
-) -> FloatArray:
-    """Compute changes on the truth's scale: of counts, or of shares of the users who were there."""
-    users = workload.release.active
-    return release.changes(cells, cells, asked.delta, relative=asked.relative, users=users)
+        flagged = flags(answers[alarm.asked], alarm.bar)[alarm.after, 0]
+        on = "share" if alarm.asked.relative else "count"
+        yield alarm.query, f"found_{alarm.asked.delta}_{on}", float(flagged.any())
 
 
 def _named(query: str, found: dict[str, float]) -> Iterator[Score]:

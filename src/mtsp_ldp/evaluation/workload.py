@@ -17,6 +17,7 @@ from mtsp_ldp.foundation.grid import hilbert_grid
 from mtsp_ldp.foundation.seeds import generators
 from mtsp_ldp.releases.queries import Box, window_sums
 from mtsp_ldp.releases.release import Release
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery
 from mtsp_ldp.streams.stream import Stream
 
 COUNTING_DELTAS = (1, 5, 10)
@@ -33,6 +34,8 @@ class EventQuery:
 
     Attributes
     ----------
+    asked
+        Question about the changes of the cells.
     cells
         The monitored cells that have a threshold, ``(C,)``.
     thresholds
@@ -47,8 +50,7 @@ class EventQuery:
         Monitored cells without a rare positive change.
     """
 
-    delta: int
-    relative: bool
+    asked: PeriodQuery
     cells: IntArray
     thresholds: FloatArray
     happens: BoolArray
@@ -59,7 +61,7 @@ class EventQuery:
     @property
     def query(self) -> str:
         """Name of the query in results."""
-        return f"event_{self.delta}_{'share' if self.relative else 'count'}"
+        return f"event_{self.asked.delta}_{'share' if self.asked.relative else 'count'}"
 
 
 @dataclass(frozen=True)
@@ -68,26 +70,21 @@ class RangeTarget:
 
     Attributes
     ----------
-    lo, hi
-        Intervals of cells, ``(Q,)``.
-    delta
-        Number of timestamps of a period; periods end at t = delta - 1, …, T - 1.
+    asked
+        Question about the intervals of cells.
     users
         Number of users who were there, ``(T', 1)``; NaN where nobody was.
     true
         The shares, ``(T', Q)``.
     """
 
-    lo: IntArray
-    hi: IntArray
-    delta: int
+    asked: PeriodQuery
     users: FloatArray
     true: FloatArray
 
-    def estimate(self, release: Release) -> FloatArray:
-        """Compute the same shares from a release, ``(T', Q)``."""
-        estimate: FloatArray = release.range_counts(self.lo, self.hi, self.delta) / self.users
-        return estimate
+    def share(self, answer: Estimate) -> FloatArray:
+        """Divide a release's answer by the users who were there, ``(T', Q)``."""
+        return np.asarray(answer.values / self.users)
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,8 @@ class KnownEvent:
     ----------
     query
         Name of the query in results.
-    delta, relative
-        Arguments of the changes to look at, as in `mtsp_ldp.releases.release.Release.changes`.
+    asked
+        Question about the changes to look at.
     after
         Slice of these changes, one of which should flag the event.
     bar
@@ -130,9 +127,7 @@ class KnownEvent:
     """
 
     query: str
-    cell: IntArray
-    delta: int
-    relative: bool
+    asked: PeriodQuery
     after: slice
     bar: float
 
@@ -201,6 +196,10 @@ class Workload:
         fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.release.length]
         return [self._watch(busiest, delta, relative) for delta in fitting for relative in (False, True)]
 
+    def _changes(self, cells: IntArray, delta: int, relative: bool) -> PeriodQuery:
+        """Ask for changes on the truth's scale: of counts, or of shares of the users who were there."""
+        return PeriodQuery(cells, cells, delta, change=True, relative=relative, users=self.release.active)
+
     def _watch(self, cells: IntArray, delta: int, relative: bool) -> EventQuery:
         change = self.release.changes(cells, cells, delta, relative=relative)
         present = window_sums(self.release.active.astype(np.float64), delta) > 0
@@ -210,7 +209,8 @@ class Workload:
         happens = (change[:, known] >= levels[known]) & defined[:, None]
         scale = change[defined][:, known].std(axis=0)
         skipped = int((~known).sum())
-        return EventQuery(delta, relative, cells[known], levels[known], happens, scale, defined, skipped)
+        asked = self._changes(cells[known], delta, relative)
+        return EventQuery(asked, cells[known], levels[known], happens, scale, defined, skipped)
 
     @cached_property
     def cells(self) -> list[RangeTarget]:
@@ -227,7 +227,8 @@ class Workload:
     def _target(self, lo: IntArray, hi: IntArray, delta: int) -> RangeTarget:
         users = window_sums(self.release.active.astype(np.float64), delta)[:, None]
         users = np.where(users > 0, users, np.nan)
-        return RangeTarget(lo, hi, delta, users, self.release.range_counts(lo, hi, delta) / users)
+        asked = PeriodQuery(lo, hi, delta)
+        return RangeTarget(asked, users, self.release.answer([asked])[0].values / users)
 
     @cached_property
     def alarms(self) -> list[KnownEvent]:
@@ -245,5 +246,12 @@ class Workload:
                 bar = event_threshold(true[~np.isnan(true)])
                 if (true[after] >= bar).any():
                     name = f"known_{number}_{event.kind}"
-                    found.append(KnownEvent(name, cell, delta, relative, after, bar))
+                    found.append(KnownEvent(name, self._changes(cell, delta, relative), after, bar))
         return found
+
+    @cached_property
+    def questions(self) -> list[PeriodQuery]:
+        """All questions about periods, so that a release can answer them at once."""
+        watches = [watch.asked for watch in self.watches if watch.cells.size]
+        targets = [target.asked for target in (*self.cells, self.intervals)]
+        return [*targets, *watches, *(alarm.asked for alarm in self.alarms)]

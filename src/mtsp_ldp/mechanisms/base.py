@@ -6,7 +6,7 @@ neither streams nor populations; it is handed a survey (a queryable), which keep
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeVar
 
@@ -15,8 +15,9 @@ import numpy as np
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 from mtsp_ldp.foundation.registry import Registry
 from mtsp_ldp.foundation.state import State, capture, restore
+from mtsp_ldp.mechanisms.posterior import Posterior
 from mtsp_ldp.privacy.division import DIVISIONS, Division
-from mtsp_ldp.privacy.survey import NoiseKind, Presence, Survey
+from mtsp_ldp.privacy.survey import Answer, NoiseKind, Presence, Survey
 from mtsp_ldp.privacy.units import Units
 
 Initial = Literal["zero", "uniform"]
@@ -65,7 +66,8 @@ class Step(NamedTuple):
         New release, or None where the last one is repeated: ``(d,)`` frequencies, or the nodes of a
         tree in level order. It is copied.
     variance
-        Noise variance of each released value of a tree; None for histograms.
+        Variance of each released value's error: of trees the noise of each node; of histograms what the
+        mechanism believes, or None.
     share_1, share_2
         Units of the window spent on the dissimilarity and on the publication; together what surveys spent.
     dissimilarity
@@ -75,6 +77,8 @@ class Step(NamedTuple):
     copied
         Tree nodes whose released value no report answered, ``(size,)``: they share their parent's value and
         carry no information of their own. None where there are none.
+    answer
+        Answer that later queries over windows may use, where the mechanism has a `Mechanism.posterior`.
     """
 
     published: FloatArray | None = None
@@ -84,6 +88,7 @@ class Step(NamedTuple):
     dissimilarity: float = math.nan
     k: int = -1
     copied: BoolArray | None = None
+    answer: Answer | None = None
 
 
 class Mechanism(ABC):
@@ -129,6 +134,13 @@ class Mechanism(ABC):
     def restore(self, state: State) -> None:
         """Go on where `state` was taken."""
         restore(self, state)
+
+    def posterior(self, answers: Sequence[Answer | None], active: Sequence[int]) -> Posterior | None:
+        """Make what the mechanism believes of a whole stream, from the answers of its steps and n_t.
+
+        None (the default): nothing beyond the releases.
+        """
+        return None
 
     @abstractmethod
     def step(self, t: int, n: int, survey: Survey) -> Step:

@@ -15,6 +15,7 @@ from mtsp_ldp.foundation.state import State, objects_in, restore
 from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.base import Setting, Step
 from mtsp_ldp.mechanisms.options import check_options, check_terms
+from mtsp_ldp.mechanisms.posterior import Posterior
 from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.privacy.division import DIVISIONS
 from mtsp_ldp.privacy.ledger import PrivacyError
@@ -34,9 +35,12 @@ class History(NamedTuple):
         n_t, one a timestamp.
     versions
         Distinct releases, the initial one first, ``(V, d)`` or ``(V, size)``.
-    variances, copied
-        Of tree nodes, ``(V, size)``, and which of them carry no information of their own; None where
-        releases are histograms.
+    variances
+        Of released values, of the shape of the versions; None where the mechanism states none.
+    copied
+        Tree nodes that carry no information of their own, ``(V, size)``; None where releases are histograms.
+    posterior
+        What the mechanism believes of the whole stream; None where it is nothing beyond the releases.
     """
 
     steps: list[Step]
@@ -44,6 +48,7 @@ class History(NamedTuple):
     versions: FloatArray
     variances: FloatArray | None
     copied: BoolArray | None
+    posterior: Posterior | None = None
 
 
 class Session:
@@ -75,7 +80,8 @@ class Session:
     tree
         Geometry of the releases; None where they are histograms.
     release, variance
-        Current release: ``(d,)`` frequencies or ``(size,)`` tree nodes, and the nodes' noise variances.
+        Current release: ``(d,)`` frequencies or ``(size,)`` tree nodes, and the variances of their errors;
+        None where a mechanism of histograms states none.
 
     Raises
     ------
@@ -103,8 +109,10 @@ class Session:
         oracle: OracleKind = options.pop("oracle", "oue")
         self.division = DIVISIONS[registration.division](float(epsilon), oracle)
         common = {name: options.pop(name) for name in ("initial", "noise") if name in options}
-        common |= {"presence": self.presence, "period": stream_period}
-        self.mechanism = registration.cls(Setting(d, window, self.division, own, **common), **options)
+        setting = Setting(
+            d, window, self.division, own, presence=self.presence, period=stream_period, **common
+        )
+        self.mechanism = registration.cls(setting, **options)
         self.release: FloatArray = np.array(self.mechanism.initial(), dtype=np.float64)
         self.tree = binary_tree(d) if self.mechanism.tree else None
         self._shape = (d if self.tree is None else self.tree.size,)
@@ -151,14 +159,26 @@ class Session:
                 versions.append(self.release)
                 variances.append(self.variance)
                 copied.append(nothing if step.copied is None else np.array(step.copied, dtype=bool))
-        trees = (np.array(variances), np.array(copied)) if self.tree else (None, None)
-        history = History(steps, active, np.array(versions), *trees)
+        history = History(
+            steps,
+            active,
+            np.array(versions),
+            self._stack(variances),
+            np.array(copied) if self.tree else None,
+            self.mechanism.posterior([step.answer for step in steps], active),
+        )
         for table in (history.versions, history.variances):
             # all at once: publication by publication would cost a tenth of a cheap loop
             if table is not None and not np.isfinite(table).all():
                 version = int((~np.isfinite(table)).any(axis=1).argmax())
                 self._require_finite(f"t={times[version]}", table[version])
         return history
+
+    def _stack(self, variances: list[FloatArray | None]) -> FloatArray | None:
+        """Stack the variances of all versions; before its first report a histogram knows nothing: 1."""
+        if all(one is None for one in variances):
+            return None
+        return np.array([np.ones(self._shape) if one is None else one for one in variances])
 
     def made(self) -> Mapping[str, object]:
         """Find the objects that the mechanism is made of, before its first step."""
@@ -201,7 +221,7 @@ class Session:
         """Copy release and variance of a publication; a mechanism may go on writing to its arrays."""
         release = np.array(step.published, dtype=np.float64)
         self._require_shape(t, "values", release)
-        if self.tree is None:
+        if self.tree is None and step.variance is None:
             return release, None
         variance = np.array(step.variance, dtype=np.float64)
         self._require_shape(t, "variances", variance)

@@ -14,7 +14,11 @@ import polars as pl
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.foundation.projection import project_on_simplex, refine
 from mtsp_ldp.foundation.tree import BinaryTree
-from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums, window_sums
+from mtsp_ldp.mechanisms.posterior import Posterior
+from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery, answer, check_intervals, flags
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,15 @@ class Release:
     tree
         Geometry of the versions, where they are trees.
     variances
-        Noise variance of each tree node, ``(V, size)``.
+        Variances of the errors of the versions: of trees the noise of each node; None where the mechanism
+        states none.
     copied
         Tree nodes that no report answered, ``(V, size)``.
     of_all_users
         True if frequencies are shares of all users, the absent included (``presence: private``).
+    posterior
+        What the mechanism believes of the whole stream; queries over periods are answered from it. None where
+        it is nothing beyond the releases, of which they are sums then.
     """
 
     versions: FloatArray
@@ -49,6 +57,7 @@ class Release:
     variances: FloatArray | None = None
     copied: BoolArray | None = None
     of_all_users: bool = False
+    posterior: Posterior | None = None
 
     @property
     def d(self) -> int:
@@ -90,12 +99,26 @@ class Release:
         """Make every version of a copy non-negative with a sum of 1, at no privacy cost.
 
         A histogram is projected on the simplex; a tree is made consistent and non-negative from the top down.
-        Shares of all users sum to at most 1, since some are absent.
+        Shares of all users sum to at most 1, since some are absent. Histograms that were released so
+        are their own projection.
         """
         if self.tree is None or self.variances is None:
+            if self._is_projected:
+                return self
             nearest = project_on_simplex(self.versions, at_most=self.of_all_users)
             return replace(self, versions=nearest)
         return replace(self, versions=refine(self.tree, self.versions, self.variances, self.copied))
+
+    @property
+    def _is_projected(self) -> bool:
+        """True if all that is released is non-negative with a sum of 1, up to rounding."""
+        released = self.versions[np.unique(self.which)]
+        sums = released.sum(axis=1)
+        return bool(
+            (released >= 0).all()
+            and (sums <= 1 + _ROUNDING).all()
+            and (self.of_all_users or (sums >= 1 - _ROUNDING).all())
+        )
 
     def range_frequencies(self, lo: npt.ArrayLike, hi: npt.ArrayLike) -> FloatArray:
         """Sum each interval of cells at each t, ``(T, Q)``: by minimum cover on trees.
@@ -105,10 +128,8 @@ class Release:
         ValueError
             If an interval is empty or leaves 0..d-1.
         """
-        first = np.atleast_1d(np.asarray(lo, dtype=np.int64))
-        last = np.atleast_1d(np.asarray(hi, dtype=np.int64))
-        if ((first < 0) | (first > last) | (last >= self.d)).any():
-            raise ValueError(f"[{lo!r}, {hi!r}]: must be an interval of cells in 0..{self.d - 1}")
+        first, last = _cells(lo), _cells(hi)
+        check_intervals(first, last, self.d)
         if self.tree is not None:
             return cover_sums(self.tree, self.versions, first, last)[self.which]
         sums = self.cumulative
@@ -131,7 +152,11 @@ class Release:
 
     def range_counts(self, lo: npt.ArrayLike, hi: npt.ArrayLike, delta: int = 1) -> FloatArray:
         """Count users in each interval over the delta timestamps that end at t, ``(T - delta + 1, Q)``."""
-        return window_sums(self.range_frequencies(lo, hi) * self.active[:, None], delta)
+        return self.answer([PeriodQuery(_cells(lo), _cells(hi), delta)])[0].values
+
+    def answer(self, queries: Sequence[PeriodQuery]) -> list[Estimate]:
+        """Answer queries about periods, with the variances that the mechanism states; see `PeriodQuery`."""
+        return answer(self, queries)
 
     def changes(
         self,
@@ -161,14 +186,8 @@ class Release:
         Changes are rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal
         changes and no float residue is an increase.
         """
-        sums = self.range_counts(lo, hi, delta)
-        if relative:
-            here = self.active if users is None else users
-            present = window_sums(here.astype(np.float64), delta)[:, None]
-            sums = np.divide(sums, present, out=np.full_like(sums, np.nan), where=present > 0)
-        if sums.shape[0] <= delta:
-            raise ValueError(f"delta={delta!r}: must leave room for two periods, {2 * delta} timestamps")
-        return np.asarray(np.round(sums[delta:] - sums[:-delta], 12 if relative else 6))
+        query = PeriodQuery(_cells(lo), _cells(hi), delta, change=True, relative=relative, users=users)
+        return self.answer([query])[0].values
 
     def count(self, cell: int, t: int, delta: int = 1) -> float:
         """Count users in a cell over the delta timestamps that end at t (counting query)."""
@@ -202,11 +221,15 @@ class Release:
         """
         lo, hi = cell_or_range if isinstance(cell_or_range, tuple) else (cell_or_range,) * 2
         self._check(t, 2 * delta)
-        change = self.changes(lo, hi, delta, relative=relative)
-        return bool(change[t - 2 * delta + 1, 0] >= threshold)
+        query = PeriodQuery(_cells(lo), _cells(hi), delta, change=True, relative=relative)
+        return bool(flags(self.answer([query])[0], threshold)[t - 2 * delta + 1, 0])
 
     def _check(self, t: int, reach: int) -> None:
         if not (reach >= 1 and reach - 1 <= t < self.length):
             raise ValueError(
                 f"t={t}: must be in {max(reach, 1) - 1}..{self.length - 1} for {reach} timestamps"
             )
+
+
+def _cells(given: npt.ArrayLike) -> IntArray:
+    return np.atleast_1d(np.asarray(given, dtype=np.int64))

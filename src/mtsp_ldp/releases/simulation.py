@@ -59,8 +59,15 @@ def simulate(
     """
     check_terms(epsilon, window, stream.length)
     random = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
-    terms = {"epsilon": epsilon, "window": window, "stream_period": stream.period}
-    session = Session(mechanism, stream.d, coins=random.coins, **terms, **options)
+    session = Session(
+        mechanism,
+        stream.d,
+        epsilon=epsilon,
+        window=window,
+        coins=random.coins,
+        stream_period=stream.period,
+        **options,
+    )
     population = populate(
         stream,
         division=session.division,
@@ -79,12 +86,13 @@ def simulate(
         tree=session.tree,
         variances=history.variances,
         copied=history.copied,
+        posterior=history.posterior,
         of_all_users=session.presence == "private",
     )
 
 
 def _trace(steps: Sequence[Step], active: Sequence[int]) -> pl.DataFrame:
-    published, _, share_1, share_2, dissimilarity, k, _ = zip(*steps, strict=True)
+    published, _, share_1, share_2, dissimilarity, k, *_ = zip(*steps, strict=True)
     return pl.DataFrame(
         {
             "t": np.arange(len(steps), dtype=np.int32),

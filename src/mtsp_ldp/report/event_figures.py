@@ -28,12 +28,16 @@ def events(material: Material) -> Figure:
     for row, on in enumerate(("count", "share")):
         _f1(axes[row, 0], table.filter(pl.col("query").str.ends_with(on)), material.mechanisms)
         axes[row, 0].set_title(f"F1, events on {on}s")
-        watch = max((w for w in truth.watches if w.relative == (on == "share")), key=lambda w: w.delta)
+        watch = max(
+            (w for w in truth.watches if w.asked.relative == (on == "share")), key=lambda w: w.asked.delta
+        )
         for name in material.mechanisms:
             x, y = _curve(truth, watch, material.run(name).frequencies)
             axes[row, 1].plot(x, y, color=style_of(name).colour, ls=style_of(name).dash)
         axes[row, 1].plot([0, 1], [0, 1], color="#cccccc", lw=0.8, zorder=0)
-        axes[row, 1].set_title(f"ROC, {on}s, Δ = {watch.delta} ({int(watch.happens.sum())} true events)")
+        axes[row, 1].set_title(
+            f"ROC, {on}s, Δ = {watch.asked.delta} ({int(watch.happens.sum())} true events)"
+        )
         axes[row, 1].set_ylabel("true positive rate")
         axes[row, 0].set_ylabel("F1, mean over cells")
     axes[1, 0].set_xlabel("period length Δ (timestamps)")
@@ -63,7 +67,7 @@ def _f1(axes: Axes, table: pl.DataFrame, mechanisms: list[str]) -> None:
 def _curve(truth: Workload, watch: EventQuery, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute false and true positive rates as the pooled threshold falls."""
     release = replace(truth.release, versions=frequencies)
-    change = release.changes(watch.cells, watch.cells, watch.delta, relative=watch.relative)
+    change = release.answer([watch.asked])[0].values
     score = ((change - watch.thresholds) / watch.scale)[watch.defined].ravel()
     yes = watch.happens[watch.defined].ravel()
     levels = np.unique(score)[::-1]

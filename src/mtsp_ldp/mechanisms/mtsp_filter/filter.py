@@ -3,7 +3,7 @@
 import numpy as np
 
 from mtsp_ldp.foundation.arrays import FloatArray
-from mtsp_ldp.mechanisms.mtsp_filter.models import SPREAD, make_bank
+from mtsp_ldp.mechanisms.mtsp_filter.models import SPREAD, Prediction, make_bank
 from mtsp_ldp.mechanisms.mtsp_filter.regressors import Activity, season
 from mtsp_ldp.mechanisms.mtsp_filter.report import observe
 from mtsp_ldp.mechanisms.mtsp_filter.weights import ModelWeights, mix
@@ -29,6 +29,10 @@ class Filter:
     ----------
     level, variance
         Posterior mean and variance of the frequencies, ``(d,)``: not projected, not shrunk.
+    believed, by_model
+        Weight of each model, and its posterior mean and variance of f_t, ``(K, d)``.
+    innovation
+        Observation minus prediction, and its variance, by each model, ``(K, d)``; None without an answer.
     """
 
     def __init__(self, d: int, period: int, *, sums_to_one: bool = True) -> None:
@@ -37,6 +41,9 @@ class Filter:
         self.weights = ModelWeights(models, d)
         self.level = np.full(d, 1.0 / d)
         self.variance = np.full(d, (SPREAD / d) ** 2)
+        self.believed = self.weights.joint
+        self.by_model = Prediction(*np.zeros((2, models, d)))
+        self.innovation: tuple[FloatArray, FloatArray] | None = None
         self._activity = Activity()
         self._period = period
         self._sums_to_one = sums_to_one
@@ -51,14 +58,17 @@ class Filter:
         found = [kind.predict(h, scale) for kind, h in zip(self.bank, regressors, strict=True)]
         mean, variance = (np.concatenate(part) for part in zip(*found, strict=True))
         weights = self.weights.joint
+        self.innovation = None
         if answer is not None:
             predicted = (weights * mean).sum(axis=0)
             seen = observe(answer, predicted, sums_to_one=self._sums_to_one)
             error, total = seen.values - mean, variance + seen.variances
+            self.innovation = error, total
             self._update(error, total)
             weights = self.weights.learn(error, total)
             mean += variance / total * error
             variance = variance * (seen.variances / total)
+        self.believed, self.by_model = weights, Prediction(mean, variance)
         self.level, self.variance = mix(weights, mean, variance)
 
     def _update(self, error: FloatArray, total: FloatArray) -> None:

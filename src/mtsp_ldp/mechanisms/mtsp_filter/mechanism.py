@@ -1,14 +1,18 @@
 """MTSP-F [extension]: ask what LPU asks, release what a filter makes of all reports so far."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
+from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.projection import project_on_simplex
 from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
 from mtsp_ldp.mechanisms.mtsp_filter.filter import Filter
-from mtsp_ldp.mechanisms.mtsp_filter.release import Shrinkage, project
-from mtsp_ldp.privacy.survey import Question, Survey
+from mtsp_ldp.mechanisms.mtsp_filter.queries import WindowPosterior
+from mtsp_ldp.mechanisms.mtsp_filter.release import Shrinkage
+from mtsp_ldp.privacy.survey import Answer, Question, Survey
 from mtsp_ldp.privacy.units import FULL, Units
 
 
@@ -26,17 +30,28 @@ class FilteredUniform(Mechanism):
         super().__init__(setting)
         self._cells = Question(np.arange(setting.d))
         self._share = Units(FULL // setting.window)
-        self._complete = setting.presence == "public"
-        self._filter = Filter(
-            setting.d, setting.period if period is None else period, sums_to_one=self._complete
-        )
-        self._shrinkage = Shrinkage(setting.d)
+        self._period = setting.period if period is None else period
+        self._filter, self._shrinkage = self._start()
+
+    def _start(self) -> tuple[Filter, Shrinkage]:
+        """Make filter and shrinkage as they are before the first report."""
+        d = self.setting.d
+        return Filter(d, self._period, sums_to_one=self.setting.presence == "public"), Shrinkage(d)
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish; where nobody is there to be asked, the prediction."""
         answers = survey([self._cells], self._share)
-        self._filter.step(n, answers[0] if answers else None)
-        level, variance = self._filter.level, self._filter.variance
-        self._shrinkage.learn(level, variance)
-        released = project(self._shrinkage.shrink(level, variance), at_most=not self._complete)
-        return Step(released, share_2=answers.spent)
+        answer = answers[0] if answers else None
+        self._filter.step(n, answer)
+        self._shrinkage.learn(self._filter.level, self._filter.variance)
+        shrunk, variance = self._shrinkage.shrink(self._filter.level, self._filter.variance)
+        return Step(self._finish(shrunk), variance, share_2=answers.spent, answer=answer)
+
+    def _finish(self, frequencies: FloatArray) -> FloatArray:
+        """Project frequencies on the simplex, ``(d,)``; shares of all users sum to at most 1."""
+        at_most = self.setting.presence == "private"
+        return np.asarray(project_on_simplex(frequencies[None], at_most=at_most)[0])
+
+    def posterior(self, answers: Sequence[Answer | None], active: Sequence[int]) -> WindowPosterior:
+        """Make the joint posterior of all windows, for queries over periods."""
+        return WindowPosterior(self._start, self._finish, answers, active)

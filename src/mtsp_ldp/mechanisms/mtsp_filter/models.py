@@ -90,7 +90,8 @@ class StateSpace:
         for place in range(h.size):
             self.covariance[place, place] += self._noise[place] * scale
         self.with_f = self.weigh(self.covariance)
-        return Prediction(self.weigh(self.mean), self.weigh(self.with_f))
+        self.variance = self.weigh(self.with_f)
+        return Prediction(self.weigh(self.mean), self.variance)
 
     def move(self, state: FloatArray) -> None:
         """Apply F to the first axis, in place: level + φ slope, φ slope."""
@@ -127,7 +128,7 @@ def make_bank(d: int, *, seasonal: bool) -> list[StateSpace]:
     level = (SPREAD / d) ** 2
     base, noise, prior = np.array(COEFFICIENTS).T
 
-    def regression(weights: npt.ArrayLike) -> StateSpace:
+    def regression(weights: list[float]) -> StateSpace:
         shrunk = np.outer(weights, np.ones(base.size))
         priors = np.vstack([np.full(base.size, level), shrunk * prior / d**2])
         return StateSpace(d, priors, np.vstack([base, shrunk * noise]))

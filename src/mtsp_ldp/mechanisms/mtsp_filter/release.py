@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr
 
 from mtsp_ldp.foundation.arrays import FloatArray
-from mtsp_ldp.foundation.projection import project_on_simplex
-from mtsp_ldp.mechanisms.mtsp_filter.weights import exp
+from mtsp_ldp.mechanisms.mtsp_filter.weights import exp, mix
 
 FEW = 16
 """Number of cells below which they say nothing about each other."""
@@ -23,6 +22,8 @@ CONCENTRATION = 8.0
 """Strength of the uniform prior over the mixture's weights, in cells."""
 SWEEPS = 2
 """Rounds of expectation and maximisation a timestamp."""
+CAUTION = 1.5
+"""Factor on the variance of cells above the average."""
 _LEAST = 1e-16
 
 
@@ -50,7 +51,7 @@ class Shrinkage:
         """Find the weights of the mixture from levels and their variances, ``(d,)``."""
         if self._d < FEW:
             return
-        likelihood, _ = self._posteriors(level, variance)
+        likelihood, *_ = self._posteriors(level, variance)
         self._seen += 1
         for _ in range(SWEEPS):
             belongs = self._belongs(likelihood)
@@ -60,34 +61,35 @@ class Shrinkage:
             self.mixture = (prior + self._d * shares) / (CONCENTRATION + self._d)
         self._remembered = recent
 
-    def shrink(self, level: FloatArray, variance: FloatArray) -> FloatArray:
-        """Compute the posterior means of frequencies, ``(d,)``, at the mixture as it is.
+    def shrink(self, level: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Compute posterior means and variances of frequencies, ``(d,)``, at the mixture as it is.
 
         Notes
         -----
         With a level f of variance V and an exponential prior of rate r, the posterior is a normal of mean
-        f - r V and variance V, cut at 0: with s = √V and a = f/s - r s, its mean is s (a + φ(a)/Φ(a)), and
-        the likelihood is r exp(a²/2) Φ(a), up to a factor that all rates share.
+        f - r V and variance V, cut at 0: with s = √V, a = f/s - r s and the hazard b = φ(a)/Φ(a), its mean is
+        s (a + b), its variance V (1 - b (a + b)), and the likelihood is r exp(a²/2) Φ(a), up to a factor that
+        all rates share. Cells above the average are pulled down, which their variance does not know; it is
+        multiplied by `CAUTION`.
         """
         if self._d < FEW:
-            return level
-        likelihood, means = self._posteriors(level, variance)
-        return np.asarray((self._belongs(likelihood) * means).sum(axis=0))
+            return level, variance
+        likelihood, means, variances = self._posteriors(level, variance)
+        mean, spread = mix(self._belongs(likelihood), means, variances)
+        return mean, np.where(mean > 1 / self._d, CAUTION * spread, spread)
 
     def _belongs(self, likelihood: FloatArray) -> FloatArray:
         weights = self.mixture[:, None] * likelihood
         return np.asarray(weights / weights.sum(axis=0))
 
-    def _posteriors(self, level: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _posteriors(
+        self, level: FloatArray, variance: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         rate = (self._d / MEANS)[:, None]
         deviation = np.sqrt(np.maximum(variance, _LEAST))
         a = level / deviation - rate * deviation
         logs = 0.5 * a * a + log_ndtr(a)
         likelihood = rate * exp(logs - logs.max(axis=0))
         hazard = math.sqrt(2 / math.pi) / erfcx(a * -math.sqrt(0.5))
-        return likelihood, deviation * (a + hazard)
-
-
-def project(frequencies: FloatArray, *, at_most: bool) -> FloatArray:
-    """Project frequencies on the simplex, ``(d,)``; sums of at most 1 where some users are absent."""
-    return np.asarray(project_on_simplex(frequencies[None], at_most=at_most)[0])
+        centre = a + hazard
+        return likelihood, deviation * centre, deviation**2 * np.maximum(1 - hazard * centre, 0.0)

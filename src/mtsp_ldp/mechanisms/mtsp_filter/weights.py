@@ -12,7 +12,7 @@ from scipy.special import exp2
 from mtsp_ldp.foundation.arrays import FloatArray
 
 SHARE = 0.002
-"""Share of the weights that starts anew at every timestamp, so that no model dies (Herbster and Warmuth 1998)."""
+"""Share of the weights that starts anew each timestamp, so that no model dies (Herbster and Warmuth 1998)."""
 CONCENTRATION = 2.0
 """Strength of the uniform prior over models, in cells; 0.5 to 8 do equally well on made cities."""
 SWEEPS = 3
@@ -43,7 +43,7 @@ class ModelWeights:
     @property
     def joint(self) -> FloatArray:
         """Weight of each model in each cell, own times shared, ``(K, d)``; a column sums to 1."""
-        weights = self.own * self.shared[:, None]
+        weights: FloatArray = self.own * self.shared[:, None]
         weights /= weights.sum(axis=0)
         return weights
 

@@ -1,0 +1,218 @@
+"""Answers about periods of several timestamps: sums of a release, or the mechanism's own joint posterior.
+
+Whoever asks meets one thing, `answer`: a value, and the variance of its error where the mechanism states one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
+from mtsp_ldp.mechanisms.posterior import Moments, Windows
+from mtsp_ldp.releases.queries import window_sums
+
+if TYPE_CHECKING:
+    from mtsp_ldp.releases.release import Release
+
+_BINS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodQuery:
+    """Numbers of users in intervals of cells over periods, or how they change from period to period.
+
+    Attributes
+    ----------
+    lo, hi
+        First and last cell of each interval, inclusive, ``(Q,)``.
+    delta
+        Timestamps of a period.
+    change
+        True for X_t - X_(t - delta), the period that ends at t against the one before it.
+    relative
+        Divide each period's count by its own sum of n_t, so that a change in activity alone is none.
+    users
+        Users who are there, ``(T,)``, if that is not n_t: a release with private presence counts all.
+    """
+
+    lo: IntArray
+    hi: IntArray
+    delta: int
+    change: bool = False
+    relative: bool = False
+    users: IntArray | None = None
+
+    @property
+    def length(self) -> int:
+        """Number of timestamps that an answer looks back to."""
+        return self.delta * (2 if self.change else 1)
+
+
+class Estimate(NamedTuple):
+    """Values, ``(W, Q)``, and the variances of their errors; None where the mechanism states none.
+
+    The first answer is about the period that ends at the first t that has all timestamps it looks back to.
+    """
+
+    values: FloatArray
+    variances: FloatArray | None = None
+
+    def at(self, windows: BoolArray) -> "Estimate":
+        """Keep some of the windows, by a mask ``(W,)``."""
+        return Estimate(self.values[windows], None if self.variances is None else self.variances[windows])
+
+
+def answer(release: "Release", queries: Sequence[PeriodQuery]) -> list[Estimate]:
+    """Answer queries about periods, all of them in one pass over the reports.
+
+    Raises
+    ------
+    ValueError
+        If an interval is empty or leaves 0..d-1, or a period does not fit into the stream.
+    """
+    for query in queries:
+        check_intervals(query.lo, query.hi, release.d)
+        if not 1 <= query.length <= release.length:
+            most = release.length // 2 if query.change else release.length
+            raise ValueError(f"delta={query.delta!r}: must be in 1..{most}; no period reaches before t = 0")
+    known = {
+        query: _released(release, query) for query in queries if query.length == 1 or not release.posterior
+    }
+    open_ = [query for query in queries if query not in known]
+    if open_ and release.posterior:
+        found = release.posterior.moments([_windows(release, query) for query in open_])
+        known |= {query: _from_moments(release, query, one) for query, one in zip(open_, found, strict=True)}
+    return [known[query] for query in queries]
+
+
+def check_intervals(lo: IntArray, hi: IntArray, d: int) -> None:
+    """Raise ValueError if an interval of cells is empty or leaves 0..d-1."""
+    wrong = (lo < 0) | (lo > hi) | (hi >= d)
+    if wrong.any():
+        first = int(wrong.argmax())
+        raise ValueError(f"[{lo[first]}, {hi[first]}]: must be an interval of cells in 0..{d - 1}")
+
+
+def _released(release: "Release", query: PeriodQuery) -> Estimate:
+    """Answer from what was released; of single timestamps of histograms with variances, if there are some."""
+    values = _rounded(query, _sums(release, query))
+    if query.length > 1 or release.tree is not None or release.variances is None:
+        return Estimate(values)
+    variances = _between(release.variances[release.which], query.lo, query.hi)
+    return Estimate(values, variances * (release.active[:, None] ** 2.0))
+
+
+def _sums(release: "Release", query: PeriodQuery) -> FloatArray:
+    """Add up what was released at each timestamp."""
+    released = release.range_frequencies(query.lo, query.hi) * release.active[:, None]
+    sums = window_sums(released, query.delta)
+    if query.relative:
+        present = _present(release, query)[:, None]
+        sums = np.divide(sums, present, out=np.full_like(sums, np.nan), where=present > 0)
+    return np.asarray(sums[query.delta :] - sums[: -query.delta]) if query.change else sums
+
+
+def _present(release: "Release", query: PeriodQuery) -> FloatArray:
+    users = release.active if query.users is None else query.users
+    return window_sums(users.astype(np.float64), query.delta)
+
+
+def _windows(release: "Release", query: PeriodQuery) -> Windows:
+    """Say which weighted sums of frequencies a query asks for: averages, or one period minus the other."""
+    counted: FloatArray = np.lib.stride_tricks.sliding_window_view(
+        release.active.astype(np.float64), query.length
+    )
+    if not query.change:
+        total = counted.sum(axis=1, keepdims=True)
+        return Windows(np.divide(counted, total, out=np.full_like(counted, 1 / query.delta), where=total > 0))
+    weights = counted.copy()
+    if query.relative:
+        present = _present(release, query)
+        for part, sums in (
+            (slice(query.delta), present[: -query.delta]),
+            (slice(query.delta, None), present[query.delta :]),
+        ):
+            weights[:, part] /= np.where(sums > 0, sums, np.nan)[:, None]
+    weights[:, : query.delta] *= -1
+    return Windows(np.nan_to_num(weights), _cells(query))
+
+
+def _cells(query: PeriodQuery) -> IntArray:
+    """List the cells of all intervals, each once."""
+    spans = [np.arange(first, last + 1) for first, last in zip(query.lo, query.hi, strict=True)]
+    return np.unique(np.concatenate(spans))
+
+
+def _from_moments(release: "Release", query: PeriodQuery, found: Moments) -> Estimate:
+    """Add up cells, their errors as if independent."""
+    cells = np.arange(release.d) if query.change is False else _cells(query)
+    first, last = np.searchsorted(cells, query.lo), np.searchsorted(cells, query.hi)
+    mean, variance = (_between(values, first, last) for values in found)
+    if query.change:
+        gone = np.isnan(_sums(release, query)) if query.relative else False
+        return Estimate(_rounded(query, np.where(gone, np.nan, mean)), variance)
+    users = window_sums(release.active.astype(np.float64), query.delta)[:, None]
+    return Estimate(mean * users, variance * users**2)
+
+
+def _between(values: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
+    sums = np.concatenate([np.zeros((values.shape[0], 1)), np.cumsum(values, axis=1)], axis=1)
+    single = first == last
+    return np.where(single, values[:, first], sums[:, last + 1] - sums[:, first])
+
+
+def _rounded(query: PeriodQuery, values: FloatArray) -> FloatArray:
+    """Round changes to a millionth of a user (relative: 1e-12), so that no float residue is an increase."""
+    return np.asarray(np.round(values, 12 if query.relative else 6)) if query.change else values
+
+
+def flags(change: Estimate, thresholds: npt.ArrayLike) -> BoolArray:
+    """Tell which changes are events, ``(W, Q)``: those that reach their threshold, as far as one can tell.
+
+    Parameters
+    ----------
+    change
+        Changes, in order of time; NaN is no event.
+    thresholds
+        Change from which on there is an event, ``(Q,)`` or one for all.
+
+    Notes
+    -----
+    Without variances a change is an event if its value reaches the threshold τ. With them the value m is the
+    mean of a belief, and rarely reaches τ; then p = Φ((m - τ) / s) is the chance of an event, with s² the
+    mean of the variances so far. It is flagged if p is at least half of the largest F1 that a threshold on
+    the chances so far could expect, which makes F1 largest if chances are right (Lipton et al. 2014). Chances
+    are kept in hundredths. Chosen on made cities and walks, before any other stream was looked at.
+    """
+    bars = np.asarray(thresholds, dtype=np.float64)
+    if change.variances is None:
+        return np.asarray(change.values >= bars)
+    known = ~np.isnan(change.values)
+    number = np.maximum(np.cumsum(known, axis=0), 1)
+    spread = np.sqrt(np.cumsum(np.where(known, change.variances, 0.0), axis=0) / number)
+    chances = np.where(known, ndtr(_quotient(np.nan_to_num(change.values) - bars, spread)), 0.0)
+    return _flag_by_expected_f1(chances, known)
+
+
+def _quotient(gap: FloatArray, spread: FloatArray) -> FloatArray:
+    sure = np.where(gap >= 0, np.inf, -np.inf)
+    return np.divide(gap, spread, out=sure, where=spread > 0)
+
+
+def _flag_by_expected_f1(chances: FloatArray, known: BoolArray) -> BoolArray:
+    flagged = np.zeros(chances.shape, dtype=bool)
+    columns = np.arange(chances.shape[1])
+    number, sums = np.zeros((2, _BINS, columns.size))
+    for t, chance in enumerate(chances):
+        place = np.minimum((chance * _BINS).astype(np.int64), _BINS - 1)
+        number[place, columns] += known[t]
+        sums[place, columns] += chance
+        # expected hits if all of a bin and of those above it are flagged
+        hits, flagging = (np.cumsum(table[::-1], axis=0) for table in (sums, number))
+        expected = 2 * hits / np.maximum(flagging + hits[-1], 1e-300)
+        flagged[t] = known[t] & (chance >= expected.max(axis=0) / 2)
+    return flagged
