@@ -13,7 +13,7 @@ import polars as pl
 
 from mtsp_ldp.evaluation.comparison import PLACE, paired, rivals
 from mtsp_ldp.evaluation.measures import ERRORS
-from mtsp_ldp.mechanisms.registry import baselines
+from mtsp_ldp.mechanisms.registry import baselines, published, readers
 
 SKEWED = 0.3
 """Share of the users in the busiest tenth of the cells from which on a stream is skewed."""
@@ -115,6 +115,8 @@ def _sizes(votes: pl.DataFrame) -> str:
     return f"{votes['unit'][0]} {middle:.2g} in the median, {low:.2g} to {high:.2g}"
 
 
+_OTHERS = {"baselines": baselines, "all": readers}
+"""Mechanisms that a claim compares its own with: the published histograms, or all that read data."""
 _VOTE = {"dataset": pl.String, "better": pl.Boolean, "value": pl.Float64, "unit": pl.String}
 _EMPTY = pl.DataFrame(schema=_VOTE)
 
@@ -142,13 +144,15 @@ def _better(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     """Compare the best of these mechanisms with the best of the others, in each cell."""
     query, measure = claim.get("query", "frequency"), claim.get("measure", "mse")
+    release = claim.get("release", "raw")
     ours = [name for name in claim["mechanisms"] if evidence.has(name)]
-    others = [name for name in baselines() if evidence.has(name)]
+    others = [name for name in _OTHERS[claim.get("against", "baselines")]() if evidence.has(name)]
+    others = [name for name in others if name not in ours]
     if not ours or not others:
         return _EMPTY
     means = (
         evidence.scores.filter(
-            pl.col("query") == query, pl.col("measure") == measure, pl.col("release") == "raw"
+            pl.col("query") == query, pl.col("measure") == measure, pl.col("release") == release
         )
         .filter(pl.col("value").is_finite())
         .group_by(*PLACE, "mechanism")
@@ -163,7 +167,7 @@ def _best(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     unit = ("ratio" if measure in ERRORS else "difference") + " to the best other"
     rows = [_EMPTY]
     for (first, second), cells in duels.group_by("mechanism", "mechanism_other", maintain_order=True):
-        compared = paired(evidence.scores, str(first), str(second), query, measure)
+        compared = paired(evidence.scores, str(first), str(second), query, measure, release)
         rows.append(_votes(compared.join(cells, on=PLACE, how="semi"), unit))
     return pl.concat(rows).sort("dataset", maintain_order=True)
 
@@ -189,7 +193,8 @@ def _trend(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
 
 def _sampling(claim: Mapping[str, Any], evidence: Evidence) -> pl.DataFrame:
     """Compare LSP with the best other on the stablest stream, and with the worst where most moves."""
-    means = rivals(evidence.scores).group_by(*PLACE, "mechanism").agg(pl.col("value").mean())
+    known = rivals(evidence.scores).filter(pl.col("mechanism").is_in(published()))
+    means = known.group_by(*PLACE, "mechanism").agg(pl.col("value").mean())
     names = sorted(set(means["dataset"]), key=lambda name: evidence.movement[name])
     if not evidence.has("lsp") or len(names) < 2:
         return _EMPTY

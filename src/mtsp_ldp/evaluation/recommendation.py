@@ -24,8 +24,6 @@ from mtsp_ldp.streams.stream import Stream
 
 SECONDS = 55.0
 """Approximate seconds of all simulations on one core; a longer stream is sliced."""
-FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
-"""Seconds a step, and a step and cell, of flat and of tree mechanisms, measured on one core."""
 LOOK_UP, START = 1.5e-8, 4e-8
 """Seconds a step and active user of a panel, and a run and reporter of it."""
 SCHEMA = {
@@ -155,7 +153,7 @@ def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) ->
     """Estimate how many timestamps of these mechanisms fit; a function of public sizes, not of the clock."""
     step = 0.0
     for name in names:
-        fixed, per_cell = TREE if find(name).cls.tree else FLAT
+        fixed, per_cell = find(name).cls.seconds
         step += fixed + per_cell * stream.d
         if stream.is_panel:
             seconds -= START * stream.users * stream.replicate

@@ -40,6 +40,11 @@ def floors() -> list[str]:
     return [name for name, known in mechanisms().items() if not known.cls.reads_data]
 
 
+def published() -> list[str]:
+    """Name the mechanisms that stand in a paper."""
+    return [name for name, known in mechanisms().items() if known.cls.published]
+
+
 def baselines() -> list[str]:
     """Name the mechanisms that gains are counted against."""
     return [name for name, known in mechanisms().items() if known.cls.baseline]

@@ -5,7 +5,7 @@ from itertools import product
 
 from mtsp_ldp.mechanisms.registry import floors, mechanisms
 
-_ORDER = ["lbu", "lbd", "lba", "mtsp_budget", "lsp", "lpu", "lpd", "lpa", "mtsp_population"]
+_ORDER = ["lbu", "lbd", "lba", "mtsp_budget", "lsp", "lpu", "lpd", "lpa", "mtsp_population", "mtsp_filter"]
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,11 @@ _STYLES = {
     "lsp": Style("LSP", "#CC79A7", "D", "-"),
     "mtsp_budget": Style("MTSP budget", "#0072B2", "o", "--"),
     "mtsp_population": Style("MTSP population", "#0072B2", "o", "-"),
+    "mtsp_filter": Style("MTSP-F (ours)", "#D55E00", "P", "-"),
     "uniform": Style("floor: uniform", "#444444", "", ":"),
     "zero": Style("floor: zero", "#999999", "", "-."),
 }
-_SPARE = list(product("PX*h", ["#D55E00", "#7F3C8D", "#7A7F6B", "#4B4B8F"]))
+_SPARE = list(product("PX*h", ["#8C564B", "#7F3C8D", "#7A7F6B", "#4B4B8F"]))
 
 
 def style_of(mechanism: str) -> Style:

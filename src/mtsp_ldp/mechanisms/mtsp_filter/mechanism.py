@@ -26,6 +26,9 @@ class FilteredUniform(Mechanism):
         Timestamps of a period; 0 is none, null (the default) the stream's own.
     """
 
+    published = False
+    seconds = (2e-4, 6e-6)
+
     def __init__(self, setting: Setting, *, period: Annotated[int, Field(ge=0)] | None = None) -> None:
         super().__init__(setting)
         self._cells = Question(np.arange(setting.d))
@@ -43,8 +46,7 @@ class FilteredUniform(Mechanism):
         answers = survey([self._cells], self._share)
         answer = answers[0] if answers else None
         self._filter.step(n, answer)
-        self._shrinkage.learn(self._filter.level, self._filter.variance)
-        shrunk, variance = self._shrinkage.shrink(self._filter.level, self._filter.variance)
+        shrunk, variance = self._shrinkage.learn(self._filter.level, self._filter.variance)
         return Step(self._finish(shrunk), variance, share_2=answers.spent, answer=answer)
 
     def _finish(self, frequencies: FloatArray) -> FloatArray:

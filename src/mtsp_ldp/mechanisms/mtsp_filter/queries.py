@@ -6,6 +6,7 @@ window that is open carries its own sum along. Post-processing of reports: no bu
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -95,21 +96,23 @@ class OpenWindows:
     ) -> None:
         cells, mean, variance = self._cells, self._mean[:, part], self._variance[:, part]
         kind.move(covariance)
-        with_f, shared = kind.with_f[:, :, cells], kind.weigh(covariance)
+        shared = kind.weigh(covariance)
+        later_mean, later_variance = (table[part, cells] for table in filtered.by_model)
+        step, kept = np.zeros_like(shared), np.ones(())
         if filtered.innovation is not None:
             error, total = (array[part, cells] for array in filtered.innovation)
-            gain = shared / total
-            mean += gain * error
-            variance -= gain * shared
-            for place, beside in enumerate(with_f):
-                covariance[place] -= gain * beside
-            kept = 1 - kind.variance[:, cells] / total
-            shared *= kept
-            with_f = with_f * kept
-        mean += growth * filtered.by_model.mean[part, cells]
-        variance += growth * (2 * shared + growth * filtered.by_model.variance[part, cells])
-        for place, beside in enumerate(with_f):
-            covariance[place] += growth * beside
+            step = shared / total
+            mean += step * error
+            variance -= step * shared
+            kept = np.asarray(1 - kind.variance[:, cells] / total)
+        mean += growth * later_mean
+        shared *= 2 * kept
+        shared += growth * later_variance
+        shared *= growth
+        variance += shared
+        step -= growth * kept
+        for beside, own in zip(kind.with_f[:, :, cells], covariance, strict=True):
+            own -= step * beside
 
 
 class WindowPosterior:
@@ -141,36 +144,62 @@ class WindowPosterior:
         """Compute mean and variance of weighted windows, all of them in one pass over the reports."""
         filtered, shrinkage = self._start()
         every = np.arange(filtered.level.size)
-        cells = [every if one.cells is None else one.cells for one in asked]
-        found = [
-            Moments(*np.zeros((2, one.weights.shape[0], mine.size)))
-            for one, mine in zip(asked, cells, strict=True)
+        differences = [one for one in asked if one.cells is not None]
+        some = np.unique(np.concatenate([one.cells for one in differences])) if differences else every[:0]
+        tables = [
+            _Table(
+                filtered, cells, _different([one.weights for one in asked if (one.cells is None) == whole])
+            )
+            for whole, cells in ((True, every), (False, some))
         ]
-        groups: dict[bytes, list[int]] = {}
-        for number, mine in enumerate(cells):
-            groups.setdefault(mine.tobytes(), []).append(number)
-        followers = [
-            (OpenWindows(filtered.bank, cells[group[0]], [asked[one].weights for one in group]), group)
-            for group in groups.values()
-        ]
+        averages, changes = tables
         for t, (n, answer) in enumerate(self._reports):
             filtered.step(n, answer)
             shrinkage.learn(filtered.level, filtered.variance)
-            for follower, group in followers:
-                for number, closed in zip(group, follower.follow(t, filtered), strict=True):
-                    if closed is not None:
-                        row = t - asked[number].weights.shape[1] + 1
-                        average = asked[number].cells is None
-                        values = self._average(shrinkage, *closed) if average else self._difference(*closed)
-                        for table, value in zip(found[number], values, strict=True):
-                            table[row] = value
-        return found
+            averages.follow(t, filtered, partial(self._average, shrinkage))
+            changes.follow(t, filtered, _difference)
+        return [
+            averages.of(one.weights, every) if one.cells is None else changes.of(one.weights, one.cells)
+            for one in asked
+        ]
 
-    def _average(self, shrinkage: Shrinkage, mean: FloatArray, variance: FloatArray) -> Moments:
+    def _average(self, shrinkage: Shrinkage, found: Moments) -> Moments:
         """Shrink and project averages as a release of that time."""
-        shrunk, spread = shrinkage.shrink(mean, variance)
+        shrunk, spread = shrinkage.shrink(*found)
         return Moments(self._finish(shrunk), spread)
 
-    @staticmethod
-    def _difference(mean: FloatArray, variance: FloatArray) -> Moments:
-        return Moments(mean, CAUTION * np.maximum(variance, 0.0))
+
+def _difference(found: Moments) -> Moments:
+    return Moments(found.mean, CAUTION * np.maximum(found.variance, 0.0))
+
+
+def _different(weights: Sequence[FloatArray]) -> dict[bytes, FloatArray]:
+    """Leave out weights that were asked for twice."""
+    return {one.tobytes(): one for one in weights}
+
+
+class _Table:
+    """Moments of the windows of some cells, by their weights, as windows close."""
+
+    def __init__(self, filtered: Filter, cells: IntArray, weights: dict[bytes, FloatArray]) -> None:
+        self._cells = cells
+        self._weights = weights
+        self._open = OpenWindows(filtered.bank, cells, list(weights.values())) if weights else None
+        self._found = {key: Moments(*np.zeros((2, one.shape[0], cells.size))) for key, one in weights.items()}
+
+    def follow(self, t: int, filtered: Filter, finish: Callable[[Moments], Moments]) -> None:
+        """Take in what the filter did at t, and finish the windows that end there."""
+        if self._open is None:
+            return
+        closed = self._open.follow(t, filtered)
+        for (key, weights), one in zip(self._weights.items(), closed, strict=True):
+            if one is not None:
+                row = t - weights.shape[1] + 1
+                for table, values in zip(self._found[key], finish(one), strict=True):
+                    table[row] = values
+
+    def of(self, weights: FloatArray, cells: IntArray) -> Moments:
+        """Pick the moments of windows with these weights, ``(W, C)``."""
+        places = np.searchsorted(self._cells, cells)
+        mean, variance = self._found[weights.tobytes()]
+        return Moments(mean[:, places], variance[:, places])

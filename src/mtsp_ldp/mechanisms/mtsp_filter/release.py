@@ -47,11 +47,12 @@ class Shrinkage:
         self._remembered = np.zeros(MEANS.size)
         self._seen = 0
 
-    def learn(self, level: FloatArray, variance: FloatArray) -> None:
-        """Find the weights of the mixture from levels and their variances, ``(d,)``."""
+    def learn(self, level: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Find the mixture anew from levels and their variances, ``(d,)``; then shrink them by it."""
         if self._d < FEW:
-            return
-        likelihood, *_ = self._posteriors(level, variance)
+            return level, variance
+        posteriors = self._posteriors(level, variance)
+        likelihood = posteriors[0]
         self._seen += 1
         for _ in range(SWEEPS):
             belongs = self._belongs(likelihood)
@@ -60,6 +61,7 @@ class Shrinkage:
             prior = CONCENTRATION / MEANS.size
             self.mixture = (prior + self._d * shares) / (CONCENTRATION + self._d)
         self._remembered = recent
+        return self._mixed(*posteriors)
 
     def shrink(self, level: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Compute posterior means and variances of frequencies, ``(d,)``, at the mixture as it is.
@@ -74,7 +76,11 @@ class Shrinkage:
         """
         if self._d < FEW:
             return level, variance
-        likelihood, means, variances = self._posteriors(level, variance)
+        return self._mixed(*self._posteriors(level, variance))
+
+    def _mixed(
+        self, likelihood: FloatArray, means: FloatArray, variances: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         mean, spread = mix(self._belongs(likelihood), means, variances)
         return mean, np.where(mean > 1 / self._d, CAUTION * spread, spread)
 
