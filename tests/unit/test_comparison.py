@@ -298,7 +298,7 @@ def test_sampling_should_win_on_the_stablest_and_lose_on_the_liveliest():
 
 KEYS = {
     "better": {"pairs", "query", "measure", "streams", "epsilon"},
-    "best": {"mechanisms", "query", "measure"},
+    "best": {"mechanisms", "query", "measure", "against", "release"},
     "trend": {"mechanism", "along"},
     "sampling": set(),
 }

@@ -167,12 +167,12 @@ def test_pooled_changes_are_in_standard_deviations_of_their_cells():
     noisy = replace(truth.release, versions=truth.release.versions + rng.normal(0, 0.004, (120, 4)))
     found = {(query, measure): value for query, measure, value in score(noisy, truth)}
     for watch in truth.watches:
-        if watch.relative or not watch.cells.size:
+        if watch.asked.relative or not watch.cells.size:
             continue
-        change = np.array([_changes(counts[:, cell], watch.delta) for cell in watch.cells])
+        change = np.array([_changes(counts[:, cell], watch.asked.delta) for cell in watch.cells])
         level, scale = watch.thresholds[:, None], change.std(axis=1, keepdims=True)
         ours = noisy.versions * truth.release.active[:, None]
-        guess = np.array([_changes(ours[:, cell], watch.delta) for cell in watch.cells])
+        guess = np.array([_changes(ours[:, cell], watch.asked.delta) for cell in watch.cells])
         auc = metrics.roc_auc_score((change >= level).ravel(), ((guess - level) / scale).ravel())
         assert found[watch.query, "auc_pooled"] == pytest.approx(auc)
         plain = metrics.roc_auc_score((change >= level).ravel(), (guess - level).ravel())

@@ -47,14 +47,14 @@ def panel(users, length=40, d=8):
 
 
 @pytest.mark.parametrize(
-    ("stream", "epsilon", "window", "best"),
+    ("stream", "epsilon", "window", "best_published"),
     [
         (growing(20000), 1.0, 10, "lsp"),
         (jumping(200000), 1.0, 20, "lpu"),
         (jumping(20000, every=15), 1.0, 20, "mtsp_population"),
     ],
 )
-def test_it_picks_what_simulations_say(stream, epsilon, window, best):
+def test_it_picks_what_simulations_say(stream, epsilon, window, best_published):
     advice = advise(stream, [epsilon], [window], no_options)
     assert advice.whole
     errors, projected = {}, {}
@@ -66,15 +66,19 @@ def test_it_picks_what_simulations_say(stream, epsilon, window, best):
         ]
         for found, part in ((errors, runs), (projected, [run.projected() for run in runs])):
             found[name] = np.mean([((run.frequencies - stream.frequencies) ** 2).mean() for run in part])
-    assert min(errors, key=errors.get) == best
+    assert min((name for name in errors if name != "mtsp_filter"), key=errors.get) == best_published
+    best = min(errors, key=errors.get)
     assert raw(advice).filter("chosen")["mechanism"].to_list() == [best]
     assert sentence(advice).startswith(f"As released: use {best} ")
     (chosen,) = advice.table.filter("chosen", pl.col("release") == "projected")["mechanism"]
-    assert projected[chosen] <= 1.2 * min(projected.values())
+    tied = advice.table.filter("tied", pl.col("release") == "projected")["mechanism"].to_list()
+    assert min(projected, key=projected.get) in (chosen, *tied)
+    assert projected[chosen] <= 1.5 * min(projected.values())
     assert f"costs no privacy: use {chosen} " in sentence(advice)
     for row in advice.table.filter(pl.col("method") == "simulation").to_dicts():
         found = errors if row["release"] == "raw" else projected
-        assert row["mse"] == pytest.approx(found[row["mechanism"]], rel=0.75)
+        spread = 4 * row["standard_error"]
+        assert row["mse"] == pytest.approx(found[row["mechanism"]], rel=0.75, abs=spread)
         assert 0 < row["standard_error"] < row["mse"]
         # Student's t of 4 degrees of freedom, on the log scale
         assert row["high"] == pytest.approx(
@@ -181,10 +185,14 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
     assert "ε = 0.5" in grid
     assert "4 simulated repetitions" in grid
     one = told(monkeypatch, capsys, *where, "epsilon=1", f"output={tmp_path / 'advice.csv'}")
-    assert one.splitlines()[-2].startswith("As released: use LSP ")  # and what is not told apart from it
+    assert one.splitlines()[-2].startswith(
+        "As released: use MTSP-F (ours) "
+    )  # and what is not told apart from it
     assert one.splitlines()[-2].endswith(" at ε = 1 (w = 10); publishing nothing errs by 0.13.")
     table = pl.read_csv(tmp_path / "advice.csv")
-    assert table.filter(pl.col("chosen"), pl.col("release") == "raw")["mechanism"].to_list() == ["lsp"]
+    assert table.filter(pl.col("chosen"), pl.col("release") == "raw")["mechanism"].to_list() == [
+        "mtsp_filter"
+    ]
     assert table["release"].unique(maintain_order=True).to_list() == ["raw", "projected"]
     assert set(table["mechanism"]) == set(mechanisms())
     assert set(table["method"]) == {"closed form", "simulation", "floor"}

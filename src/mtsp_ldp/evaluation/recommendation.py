@@ -24,6 +24,8 @@ from mtsp_ldp.streams.stream import Stream
 
 SECONDS = 55.0
 """Approximate seconds of all simulations on one core; a longer stream is sliced."""
+WORTH = 0.99
+"""Part of the floor's error that a mechanism has to stay below: a gain of less than one percent is none."""
 LOOK_UP, START = 1.5e-8, 4e-8
 """Seconds a step and active user of a panel, and a run and reporter of it."""
 SCHEMA = {
@@ -217,7 +219,7 @@ def _judged(table: pl.DataFrame) -> pl.DataFrame:
         table.with_columns(low=low, high=high)
         .with_columns(floor=error.filter(floors).min().over("release"))
         .with_columns(
-            wins=~floors & (pl.col("high") * SAME < pl.col("floor")),
+            wins=~floors & (pl.col("high") < WORTH * pl.col("floor")),
             loses=~floors & (pl.col("low") > pl.col("floor") * SAME),
         )
         .with_columns(chosen=(candidate == candidate.min().over(cell)).fill_null(False))

@@ -9,7 +9,7 @@ import polars as pl
 from mtsp_ldp.foundation.seeds import generators
 from mtsp_ldp.mechanisms.base import Step
 from mtsp_ldp.mechanisms.options import check_terms
-from mtsp_ldp.mechanisms.session import Session
+from mtsp_ldp.mechanisms.session import History, Session
 from mtsp_ldp.privacy.population import Witness
 from mtsp_ldp.privacy.stream_population import populate
 from mtsp_ldp.privacy.units import FULL
@@ -77,7 +77,10 @@ def simulate(
         witness=witness,
         presence=session.presence,
     )
-    history = session.run(population, stream.length)
+    return _release(session, session.run(population, stream.length))
+
+
+def _release(session: Session, history: History) -> Release:
     return Release(
         versions=history.versions,
         which=np.cumsum([step.published is not None for step in history.steps]),

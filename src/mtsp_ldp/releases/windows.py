@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
+from mtsp_ldp.foundation.special import normal_cdf
 from mtsp_ldp.mechanisms.posterior import Moments, Windows
 from mtsp_ldp.releases.queries import window_sums
 
@@ -194,7 +194,7 @@ def flags(change: Estimate, thresholds: npt.ArrayLike) -> BoolArray:
     known = ~np.isnan(change.values)
     number = np.maximum(np.cumsum(known, axis=0), 1)
     spread = np.sqrt(np.cumsum(np.where(known, change.variances, 0.0), axis=0) / number)
-    chances = np.where(known, ndtr(_quotient(np.nan_to_num(change.values) - bars, spread)), 0.0)
+    chances = np.where(known, normal_cdf(_quotient(np.nan_to_num(change.values) - bars, spread)), 0.0)
     return _flag_by_expected_f1(chances, known)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mtsp_ldp.foundation.arrays import FloatArray
-from mtsp_ldp.mechanisms.mtsp_filter.models import SPREAD, Prediction, make_bank
+from mtsp_ldp.mechanisms.mtsp_filter.models import SPREAD, make_bank
 from mtsp_ldp.mechanisms.mtsp_filter.regressors import Activity, season
 from mtsp_ldp.mechanisms.mtsp_filter.report import observe
 from mtsp_ldp.mechanisms.mtsp_filter.weights import ModelWeights, mix
@@ -42,7 +42,7 @@ class Filter:
         self.level = np.full(d, 1.0 / d)
         self.variance = np.full(d, (SPREAD / d) ** 2)
         self.believed = self.weights.joint
-        self.by_model = Prediction(*np.zeros((2, models, d)))
+        self.by_model = np.zeros((models, d)), np.zeros((models, d))
         self.innovation: tuple[FloatArray, FloatArray] | None = None
         self._activity = Activity()
         self._period = period
@@ -68,7 +68,7 @@ class Filter:
             weights = self.weights.learn(error, total)
             mean += variance / total * error
             variance = variance * (seen.variances / total)
-        self.believed, self.by_model = weights, Prediction(mean, variance)
+        self.believed, self.by_model = weights, (mean, variance)
         self.level, self.variance = mix(weights, mean, variance)
 
     def _update(self, error: FloatArray, total: FloatArray) -> None:

@@ -4,13 +4,11 @@ Post-processing of what is private already. Nothing of it goes back into the fil
 cells one way, and fed back it would become a drift.
 """
 
-import math
-
 import numpy as np
-from scipy.special import erfcx, log_ndtr
 
 from mtsp_ldp.foundation.arrays import FloatArray
-from mtsp_ldp.mechanisms.mtsp_filter.weights import exp, mix
+from mtsp_ldp.foundation.special import exp, hazard, log_normal_cdf
+from mtsp_ldp.mechanisms.mtsp_filter.weights import mix
 
 FEW = 16
 """Number of cells below which they say nothing about each other."""
@@ -94,8 +92,8 @@ class Shrinkage:
         rate = (self._d / MEANS)[:, None]
         deviation = np.sqrt(np.maximum(variance, _LEAST))
         a = level / deviation - rate * deviation
-        logs = 0.5 * a * a + log_ndtr(a)
+        logs = 0.5 * a * a + log_normal_cdf(a)
         likelihood = rate * exp(logs - logs.max(axis=0))
-        hazard = math.sqrt(2 / math.pi) / erfcx(a * -math.sqrt(0.5))
-        centre = a + hazard
-        return likelihood, deviation * centre, deviation**2 * np.maximum(1 - hazard * centre, 0.0)
+        b = hazard(a)
+        centre = a + b
+        return likelihood, deviation * centre, deviation**2 * np.maximum(1 - b * centre, 0.0)

@@ -4,12 +4,10 @@ A model that suits many cells is likely to suit one more. The prior multiplies a
 never folded into them, so that no report counts twice.
 """
 
-import math
-
 import numpy as np
-from scipy.special import exp2
 
 from mtsp_ldp.foundation.arrays import FloatArray
+from mtsp_ldp.foundation.special import exp
 
 SHARE = 0.002
 """Share of the weights that starts anew each timestamp, so that no model dies (Herbster and Warmuth 1998)."""
@@ -17,12 +15,6 @@ CONCENTRATION = 2.0
 """Strength of the uniform prior over models, in cells; 0.5 to 8 do equally well on made cities."""
 SWEEPS = 3
 """Rounds of finding the shared prior from the weights, and the weights from the prior, a timestamp."""
-
-
-def exp(values: FloatArray) -> FloatArray:
-    """Compute e^x with the same bits on every processor; numpy's own depends on its vector units."""
-    powers: FloatArray = exp2(values * math.log2(math.e))
-    return powers
 
 
 class ModelWeights:
