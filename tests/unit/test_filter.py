@@ -76,7 +76,7 @@ def followed():
     d, length, span = stream.d, stream.length, 6
     weights = np.random.default_rng(8).normal(0, 1, (length - span + 1, span))
     filtered = Filter(d, period=9)
-    windows = OpenWindows(filtered.bank, np.arange(d), [weights])
+    windows = OpenWindows(filtered.bank, np.arange(d), [weights], length - 1)
     activity, record = Activity(), []
     for t, answer in enumerate(answers_of(stream)):
         scale = np.maximum(filtered.level, FLOOR / d)
@@ -92,7 +92,8 @@ def followed():
             )
             values = (error + predicted)[0]
             variance = (total - np.concatenate([kind.variance for kind in filtered.bank]))[0]
-        (closed,) = windows.follow(t, filtered)
+        closed = windows.follow(t, filtered)
+        closed = closed[0][2] if closed else None
         record.append((scale, hs, values, variance, closed, filtered.believed, filtered.by_model))
     return d, weights, record
 
@@ -261,14 +262,34 @@ def test_the_posterior_is_what_open_windows_followed_with_caution_for_difference
         lambda: (Filter(5, 0), Shrinkage(5)), lambda values: values, answers, stream.active.tolist()
     )
     weights = np.lib.stride_tricks.sliding_window_view(stream.active.astype(float), 4) * [-1, -1, 1, 1]
-    (moments,) = posterior.moments([Windows(weights, np.array([2, 4]))])
+    (known,) = posterior.moments([Windows(weights, np.array([2, 4]))])
     filtered = Filter(5, 0)
-    windows, found = OpenWindows(filtered.bank, np.array([2, 4]), [weights]), []
+    windows, found = OpenWindows(filtered.bank, np.array([2, 4]), [weights], stream.length - 1), []
     for t, (n, answer) in enumerate(zip(stream.active.tolist(), answers, strict=True)):
         filtered.step(n, answer)
-        found += [one for one in windows.follow(t, filtered) if one is not None]
-    assert np.array_equal(moments.mean, [one.mean for one in found])
-    assert moments.variance == pytest.approx(CAUTION * np.array([one.variance for one in found]))
+        found += [moments for *_, moments in windows.follow(t, filtered)]
+    assert np.array_equal(known.mean, [one.mean for one in found])
+    assert known.variance == pytest.approx(CAUTION * np.array([one.variance for one in found]))
+
+
+def test_a_delayed_release_is_the_posterior_given_later_reports():
+    stream = moving(d=20)
+    now, later = (
+        simulate(stream, "mtsp_filter", epsilon=1.0, window=4, lag=lag, repetition=3) for lag in (0, 2)
+    )
+    wait = np.tile([1.0, 0.0, 0.0], (stream.length - 2, 1))
+    (waited,) = now.posterior.moments([Windows(wait)])
+    assert later.frequencies[:-2] == pytest.approx(waited.mean, abs=1e-12)
+    assert np.array_equal(later.frequencies[-1], now.frequencies[-1])
+    errors = [((one.frequencies - stream.frequencies) ** 2).mean() for one in (later, now)]
+    assert errors[0] < errors[1]
+    cell = np.array([7])
+    (sums,) = later.answer([PeriodQuery(cell, cell, 2)])
+    n = stream.active.astype(float)
+    weights = np.lib.stride_tricks.sliding_window_view(n, 2) / np.convolve(n, [1, 1], "valid")[:, None]
+    longer = np.hstack([weights[:-2], np.zeros((stream.length - 3, 2))])
+    (waited,) = now.posterior.moments([Windows(longer)])
+    assert sums.values[:-2, 0] == pytest.approx(waited.mean[:, 7] * np.convolve(n, [1, 1], "valid")[:-2])
 
 
 def test_where_nobody_is_asked_the_prediction_is_released():

@@ -114,6 +114,9 @@ class Mechanism(ABC):
     published: ClassVar[bool] = True
     seconds: ClassVar[tuple[float, float]] = (6e-5, 2.2e-7)
 
+    lag: int = 0
+    """Timestamps by which the releases of a whole run are delayed, to be made from later reports too."""
+
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
 

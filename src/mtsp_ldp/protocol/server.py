@@ -68,6 +68,10 @@ class Server:
         self._session = Session(mechanism, d, epsilon=epsilon, window=window, coins=coins, **options)
         if self._session.presence != "public":
             raise ValueError("presence='private': must be public over clients; the inactive answer nothing")
+        if self._session.mechanism.lag:
+            raise ValueError(
+                f"lag={self._session.mechanism.lag}: must be 0 over clients, who are answered at once"
+            )
         self._terms = {"mechanism": mechanism, "d": d, "reporters": reporters, "seed": seed}
         self._terms |= {"epsilon": epsilon, "window": window, **options}
         self.fleet = Fleet(d, reporters, self._session.division, window, coins)

@@ -14,7 +14,7 @@ import polars as pl
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.foundation.projection import project_on_simplex, refine
 from mtsp_ldp.foundation.tree import BinaryTree
-from mtsp_ldp.mechanisms.posterior import Posterior
+from mtsp_ldp.mechanisms.posterior import Posterior, Windows
 from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums
 from mtsp_ldp.releases.windows import Estimate, PeriodQuery, answer, check_intervals, flags
 
@@ -108,6 +108,15 @@ class Release:
             nearest = project_on_simplex(self.versions, at_most=self.of_all_users)
             return replace(self, versions=nearest)
         return replace(self, versions=refine(self.tree, self.versions, self.variances, self.copied))
+
+    def again(self) -> "Release":
+        """Release every t again from the mechanism's posterior: with its lag, from later reports too."""
+        if self.posterior is None:
+            raise ValueError("posterior=None: must be there, to release from")
+        (every,) = self.posterior.moments([Windows(np.ones((self.length, 1)))])
+        return replace(
+            self, versions=every.mean, variances=every.variance, which=np.arange(self.length), copied=None
+        )
 
     @property
     def _is_projected(self) -> bool:

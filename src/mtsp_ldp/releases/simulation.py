@@ -81,7 +81,7 @@ def simulate(
 
 
 def _release(session: Session, history: History) -> Release:
-    return Release(
+    release = Release(
         versions=history.versions,
         which=np.cumsum([step.published is not None for step in history.steps]),
         active=np.array(history.active),
@@ -92,6 +92,7 @@ def _release(session: Session, history: History) -> Release:
         posterior=history.posterior,
         of_all_users=session.presence == "private",
     )
+    return release.again() if session.mechanism.lag else release
 
 
 def _trace(steps: Sequence[Step], active: Sequence[int]) -> pl.DataFrame:

@@ -24,13 +24,22 @@ class FilteredUniform(Mechanism):
     ----------
     period
         Timestamps of a period; 0 is none, null (the default) the stream's own.
+    lag
+        Timestamps that the release of each t waits for more reports; 0 publishes at once.
     """
 
     published = False
     seconds = (2e-4, 6e-6)
 
-    def __init__(self, setting: Setting, *, period: Annotated[int, Field(ge=0)] | None = None) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        *,
+        period: Annotated[int, Field(ge=0)] | None = None,
+        lag: Annotated[int, Field(ge=0, le=3)] = 0,
+    ) -> None:
         super().__init__(setting)
+        self.lag = lag
         self._cells = Question(np.arange(setting.d))
         self._share = Units(FULL // setting.window)
         self._period = setting.period if period is None else period
@@ -56,4 +65,4 @@ class FilteredUniform(Mechanism):
 
     def posterior(self, answers: Sequence[Answer | None], active: Sequence[int]) -> WindowPosterior:
         """Make the joint posterior of all windows, for queries over periods."""
-        return WindowPosterior(self._start, self._finish, answers, active)
+        return WindowPosterior(self._start, self._finish, answers, active, self.lag)

@@ -34,6 +34,10 @@ class OpenWindows:
         The cells, ``(C,)``.
     asked
         Weights c of one or several kinds of windows, ``(W, L)`` each: window i is over i, …, i + L - 1.
+    last
+        Last timestamp of the stream.
+    lag
+        Timestamps that a window waits for more reports after it has ended, as far as there are any.
 
     Notes
     -----
@@ -49,20 +53,27 @@ class OpenWindows:
     nothing is approximated but the weights of the models, which are those at the window's end.
     """
 
-    def __init__(self, bank: Sequence[StateSpace], cells: IntArray, asked: Sequence[FloatArray]) -> None:
-        self._cells, self._asked = cells, asked
-        # the window of a kind that starts at s is in the place s mod L of its kind
-        lengths = [weights.shape[1] for weights in asked]
-        self._first = np.cumsum([0, *lengths[:-1]])
-        places, models = sum(lengths), sum(kind.mean.shape[1] for kind in bank)
+    def __init__(
+        self,
+        bank: Sequence[StateSpace],
+        cells: IntArray,
+        asked: Sequence[FloatArray],
+        last: int,
+        lag: int = 0,
+    ) -> None:
+        self._cells, self._asked, self._last, self._lag = cells, asked, last, lag
+        # the window of a kind that starts at s is in the place s mod (L + lag) of its kind
+        self._room = [weights.shape[1] + lag for weights in asked]
+        self._first = np.cumsum([0, *self._room[:-1]])
+        places, models = sum(self._room), sum(kind.mean.shape[1] for kind in bank)
         self._mean = np.zeros((places, models, cells.size))
         self._variance = np.zeros_like(self._mean)
         self._covariances = [
             np.zeros((kind.mean.shape[0], places, kind.mean.shape[1], cells.size)) for kind in bank
         ]
 
-    def follow(self, t: int, filtered: Filter) -> list[Moments | None]:
-        """Take in what the filter did at t; give the windows that end there, ``(C,)``, one a kind."""
+    def follow(self, t: int, filtered: Filter) -> list[tuple[int, int, Moments]]:
+        """Take in what the filter did at t; give the windows that close there: kind, number and moments."""
         growth, fresh = self._growth(t)
         self._mean[fresh] = 0.0
         self._variance[fresh] = 0.0
@@ -73,22 +84,28 @@ class OpenWindows:
             self._follow(kind, covariance, part, growth, filtered)
             first = part.stop
         weights = filtered.believed[:, self._cells]
-        found: list[Moments | None] = []
-        for start, table in zip(self._first, self._asked, strict=True):
-            began = t - table.shape[1] + 1
-            place = start + began % table.shape[1]
-            closes = 0 <= began < table.shape[0]
-            found.append(Moments(*mix(weights, self._mean[place], self._variance[place])) if closes else None)
-        return found
+        return [
+            (kind, window, Moments(*mix(weights, self._mean[place], self._variance[place])))
+            for kind, (first, room) in enumerate(zip(self._first, self._room, strict=True))
+            for window in self._closing(kind, t)
+            for place in [first + window % room]
+        ]
+
+    def _closing(self, kind: int, t: int) -> range:
+        """List the windows of a kind that close at t; at the end of the stream all do."""
+        number, length = self._asked[kind].shape
+        waited = t - length - self._lag + 1
+        newest = t - length + 1 if t == self._last else waited
+        return range(max(waited, 0), min(newest + 1, number))
 
     def _growth(self, t: int) -> tuple[FloatArray, list[int]]:
         """Find the weight of t in each open window, ``(places, 1, 1)``, and the places that start at t."""
         growth, fresh = np.zeros(self._mean.shape[0]), []
-        for first, weights in zip(self._first, self._asked, strict=True):
+        for first, room, weights in zip(self._first, self._room, self._asked, strict=True):
             number, length = weights.shape
             starts = np.arange(max(t - length + 1, 0), min(t + 1, number))
-            growth[first + starts % length] = weights[starts, t - starts]
-            fresh.append(int(first) + t % length)
+            growth[first + starts % room] = weights[starts, t - starts]
+            fresh.append(int(first) + t % room)
         return growth[:, None, None], fresh
 
     def _follow(
@@ -128,6 +145,8 @@ class WindowPosterior:
         The answers, one a timestamp; None where there was none.
     active
         n_t, one a timestamp.
+    lag
+        Timestamps that answers are delayed by, to wait for more reports.
     """
 
     def __init__(
@@ -136,8 +155,9 @@ class WindowPosterior:
         finish: Callable[[FloatArray], FloatArray],
         answers: Sequence[Answer | None],
         active: Sequence[int],
+        lag: int = 0,
     ) -> None:
-        self._start, self._finish = start, finish
+        self._start, self._finish, self._lag = start, finish, lag
         self._reports = list(zip(active, answers, strict=True))
 
     def moments(self, asked: Sequence[Windows]) -> list[Moments]:
@@ -146,12 +166,12 @@ class WindowPosterior:
         every = np.arange(filtered.level.size)
         differences = [one for one in asked if one.cells is not None]
         some = np.unique(np.concatenate([one.cells for one in differences])) if differences else every[:0]
-        tables = [
-            _Table(
-                filtered, cells, _different([one.weights for one in asked if (one.cells is None) == whole])
-            )
-            for whole, cells in ((True, every), (False, some))
-        ]
+        last = len(self._reports) - 1
+        tables = []
+        for whole, cells in ((True, every), (False, some)):
+            weights = {one.weights.tobytes(): one.weights for one in asked if (one.cells is None) == whole}
+            opened = OpenWindows(filtered.bank, cells, list(weights.values()), last, self._lag)
+            tables.append(_Table(cells, weights, opened))
         averages, changes = tables
         for t, (n, answer) in enumerate(self._reports):
             filtered.step(n, answer)
@@ -173,30 +193,22 @@ def _difference(found: Moments) -> Moments:
     return Moments(found.mean, CAUTION * np.maximum(found.variance, 0.0))
 
 
-def _different(weights: Sequence[FloatArray]) -> dict[bytes, FloatArray]:
-    """Leave out weights that were asked for twice."""
-    return {one.tobytes(): one for one in weights}
-
-
 class _Table:
     """Moments of the windows of some cells, by their weights, as windows close."""
 
-    def __init__(self, filtered: Filter, cells: IntArray, weights: dict[bytes, FloatArray]) -> None:
+    def __init__(self, cells: IntArray, weights: dict[bytes, FloatArray], opened: OpenWindows) -> None:
         self._cells = cells
-        self._weights = weights
-        self._open = OpenWindows(filtered.bank, cells, list(weights.values())) if weights else None
+        self._open = opened
         self._found = {key: Moments(*np.zeros((2, one.shape[0], cells.size))) for key, one in weights.items()}
+        self._tables = list(self._found.values())
 
     def follow(self, t: int, filtered: Filter, finish: Callable[[Moments], Moments]) -> None:
-        """Take in what the filter did at t, and finish the windows that end there."""
-        if self._open is None:
+        """Take in what the filter did at t, and finish the windows that close there."""
+        if not self._tables:
             return
-        closed = self._open.follow(t, filtered)
-        for (key, weights), one in zip(self._weights.items(), closed, strict=True):
-            if one is not None:
-                row = t - weights.shape[1] + 1
-                for table, values in zip(self._found[key], finish(one), strict=True):
-                    table[row] = values
+        for kind, window, moments in self._open.follow(t, filtered):
+            for table, values in zip(self._tables[kind], finish(moments), strict=True):
+                table[window] = values
 
     def of(self, weights: FloatArray, cells: IntArray) -> Moments:
         """Pick the moments of windows with these weights, ``(W, C)``."""
