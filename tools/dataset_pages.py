@@ -66,7 +66,8 @@ def _file(file: dict[str, Any]) -> str:
 
 
 def _stream(config: dict[str, Any]) -> str:
-    parts = [f"slots of {config['slot_minutes']} minutes"]
+    minutes = config.get("slot_minutes")
+    parts = [f"slots of {minutes} minutes" if minutes else "slots of unknown length"]
     if config.get("box"):
         side = config.get("grid", 16)
         parts.append(f"{side} × {side} squares of {config['box']} (west, south, east, north)")

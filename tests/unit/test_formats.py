@@ -169,7 +169,7 @@ def test_the_list_of_data_sets_is_up_to_date():
 
 def test_every_format_has_a_data_set_and_made_rows():
     covered = {dataset_config(name)["format"] for name in EXPECTED}
-    assert covered | {"custom", "city", "nycflights13", "lns", "sin", "log"} == set(formats())
+    assert covered | {"custom", "counts", "city", "nycflights13", "lns", "sin", "log"} == set(formats())
 
 
 def shuffled(path, rng):

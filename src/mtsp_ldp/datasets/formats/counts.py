@@ -1,0 +1,138 @@
+"""A table of counts: a row a timestamp, a column a cell. Exchangeable users."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+from zipfile import BadZipFile
+
+import numpy as np
+import polars as pl
+from pydantic import model_validator
+
+from mtsp_ldp.datasets.base import Count, Dataset, register
+from mtsp_ldp.datasets.ingest.retrieval import ensure_raw_files, local_files, loose_files, require_files
+from mtsp_ldp.datasets.source import Permission, Source
+from mtsp_ldp.foundation.arrays import IntArray
+from mtsp_ldp.streams.facts import Cell, StreamFacts
+from mtsp_ldp.streams.stream import Stream
+
+_OWN = {"page": "config/README.md tells how", "licence": "yours", "manual": "a csv or npz of your own"}
+_LARGEST = 2**53
+
+
+@register("counts")
+class Counts(Dataset):
+    """One ``*.csv``, with or without names of the cells in its first row, or one ``*.npz`` with ``counts``.
+
+    Attributes
+    ----------
+    source
+        Publisher and files; see `mtsp_ldp.datasets.source.Source`.
+    users
+        Fixed number of users; null is the largest sum of a row.
+    slot_minutes
+        Length of a slot; null where it is not known.
+    separator
+        Separator of fields in a csv.
+    """
+
+    members: ClassVar[tuple[str, ...]] = ("*.csv", "*.npz")
+
+    source: Mapping[str, Any] = _OWN
+    users: Count | None = None
+    slot_minutes: Count | None = None
+    separator: str = ","
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        assert self.published  # checked at the border
+        if len(self.separator.encode()) != 1:
+            raise ValueError(f"separator={self.separator!r}: must be one character")
+        return self
+
+    @cached_property
+    def published(self) -> Source:
+        """Description of what is published, and of its addresses."""
+        return Source.of(self.source)
+
+    def require(self, folder: Path, permission: Permission) -> None:
+        """Raise SourceError if the raw file is missing and may not be downloaded."""
+        require_files(self.published, self.raw_name, self.members, folder, permission)
+
+    def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
+        """List name, size and time of the raw file, which the user may change."""
+        return loose_files(self.published, self.raw_name, self.members, folder)
+
+    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
+        """Find the raw file on this machine, or download it."""
+        return ensure_raw_files(self.published, self.raw_name, self.members, folder, permission)
+
+    def prepare(self, folder: Path) -> Stream:
+        """Make the stream.
+
+        Raises
+        ------
+        ValueError
+            In one line, naming the file, the row, the column, the value and what it must be.
+        """
+        files = local_files(self.published, self.members, folder)
+        if len(files) != 1:
+            there = ", ".join(path.name for path in files) or "none"
+            raise ValueError(f"{self.name}: {folder}: must hold one csv or npz of counts; there are: {there}")
+        (path,) = files
+        names, counts = self._npz(path) if path.suffix == ".npz" else self._csv(path)
+        if counts.shape[0] < 2:
+            raise ValueError(f"{path}: {counts.shape[0]} rows: must be at least 2 timestamps")
+        facts = StreamFacts(
+            **self.own_facts,
+            slot_minutes=self.slot_minutes,
+            cells=tuple(map(Cell, names)),
+            rows=counts.shape[0],
+            rows_by_reason={"kept": counts.shape[0]},
+        )
+        try:
+            return Stream.from_counts(counts, self.users, facts=facts)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    def _npz(self, path: Path) -> tuple[list[str], IntArray]:
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                if "counts" not in archive.files:
+                    raise ValueError(f"there are {', '.join(archive.files) or 'none'}, not 'counts'")
+                table = archive["counts"]
+        except (ValueError, EOFError, OSError, BadZipFile) as error:
+            raise ValueError(f"{path}: must be an npz with an array 'counts': {error}") from None
+        if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "iuf":
+            raise ValueError(f"{path}: counts: {table.dtype} of shape {table.shape}: must be numbers (T, d)")
+        names = [str(cell) for cell in range(table.shape[1])]
+        _refuse(path, names, table.astype(np.float64), table, first=0)
+        return names, table.astype(np.int64)
+
+    def _csv(self, path: Path) -> tuple[list[str], IntArray]:
+        try:
+            text = pl.read_csv(path, has_header=False, infer_schema=False, separator=self.separator)
+        except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+            message = " ".join(str(error).split())[:200]
+            raise ValueError(f"{path}: must be a csv whose rows are of one length ({message})") from None
+        text = text.with_columns(pl.all().str.strip_chars())
+        numbers = text.cast(pl.Float64, strict=False).to_numpy()
+        headed = bool(np.isnan(numbers[0]).all()) and text.row(0) != (None,) * text.width
+        names = list(text.row(0)) if headed else [str(cell) for cell in range(text.width)]
+        if len(set(names)) < len(names) or None in names:
+            raise ValueError(f"{path}: row 1: must name every cell, each once")
+        first = int(headed)
+        _refuse(path, names, numbers[first:], text.slice(first).to_numpy(), first=first + 1)
+        return names, numbers[first:].astype(np.int64)
+
+
+def _refuse(path: Path, names: list[str], numbers: np.ndarray, given: np.ndarray, first: int) -> None:
+    """Raise ValueError at the first count that is none; rows are numbered from ``first``."""
+    whole = np.isfinite(numbers) & (numbers >= 0) & (numbers <= _LARGEST) & (numbers == np.floor(numbers))
+    if not whole.all():
+        row, column = (int(place) for place in np.argwhere(~whole)[0])
+        value = given[row, column]
+        shown = "nothing" if value is None else repr(value if isinstance(value, str) else value.item())
+        place = f"row {row + first}, column {names[column]!r}"
+        raise ValueError(f"{path}: {place}: {shown}: must be a whole number, at least 0")
