@@ -187,6 +187,8 @@ def test_wrong_options_are_told(write, text):
 EXPERIMENTS = {
     "repetition: 3\n": "repetition: unknown key; allowed: name, dataset, mechanism",
     "variants: {fast: {minimum_share: 0.1}}\n": "vary: must come with variants, and variants with vary",
+    "variants: {lpq.fast: {minimum_share: 0.1}}\n": "variants='lpq': must be one of",
+    "variants: {lpa.fast: {minimum: 0.1}}\n": r"lpa\.minimum: unknown",
     "vary: [lpa]\n": "vary: must come with variants, and variants with vary",
     "figures: []\n": r"figures=\[\]: must be a list of at least one",
     "figures: [busiest\n": r"experiment/mine\.yaml: line 10: ",

@@ -7,6 +7,7 @@ import numpy as np
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
 
 MRE_FLOOR = 1e-3
+_STILL = 1e-15  # product of standard deviations of frequencies that differ by rounding only
 ERRORS = ("mse", "mae", "mre")
 """Measures that are better when smaller; they are positive, and compared as ratios."""
 
@@ -36,6 +37,36 @@ def errors(estimate: FloatArray, truth: FloatArray, *, relative: bool = False) -
 
 def _mean(values: FloatArray) -> float:
     return float(values.mean()) if values.size else float("nan")
+
+
+NORMAL = 1.959964
+"""Standard deviations to each side of a normal number that hold 95 % of it."""
+
+
+def coverage(estimate: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
+    """Compute the share of truths in the 95 % intervals of frequencies, cut at 0; NaN truths are left out."""
+    half = NORMAL * np.sqrt(variance)
+    inside = (np.maximum(estimate - half, 0.0) <= truth) & (truth <= estimate + half)
+    return _mean(inside[~np.isnan(truth)].astype(np.float64))
+
+
+def change_coverage(estimate: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
+    """Compute the share of true changes in their 95 % intervals."""
+    inside = np.abs(estimate - truth) <= NORMAL * np.sqrt(variance)
+    return _mean(inside[~np.isnan(truth)].astype(np.float64))
+
+
+def follows(estimate: FloatArray, truth: FloatArray) -> float:
+    """Compute the median over cells of the correlation in time with the truth, ``(T, C)``.
+
+    Cells that never change, in truth or in the release, are left out; rows whose truth is NaN too.
+    """
+    there = ~np.isnan(truth).any(axis=1)
+    ours, true = estimate[there], truth[there]
+    ours, true = ours - ours.mean(axis=0), true - true.mean(axis=0)
+    scale = np.sqrt((ours**2).mean(axis=0) * (true**2).mean(axis=0))
+    moves = scale > _STILL
+    return float(np.median((ours * true).mean(axis=0)[moves] / scale[moves])) if moves.any() else float("nan")
 
 
 def event_threshold(change: FloatArray, share: float = 0.05) -> float:

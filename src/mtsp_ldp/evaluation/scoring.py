@@ -4,8 +4,17 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from mtsp_ldp.evaluation.measures import detection, errors, event_runs, ratio, roc
-from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, EventQuery, Workload
+from mtsp_ldp.evaluation.measures import (
+    change_coverage,
+    coverage,
+    detection,
+    errors,
+    event_runs,
+    follows,
+    ratio,
+    roc,
+)
+from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, EventQuery, RangeTarget, Workload
 from mtsp_ldp.releases.release import Release
 from mtsp_ldp.releases.windows import Estimate, PeriodQuery, flags
 
@@ -40,11 +49,28 @@ def score(release: Release, workload: Workload) -> list[Score]:
 
 def _counting(answers: Answers, workload: Workload) -> Iterator[Score]:
     for target in workload.cells:
-        found = errors(target.share(answers[target.asked]), target.true, relative=True)
+        answer = answers[target.asked]
+        found = errors(target.share(answer), target.true, relative=True)
         if target.asked.delta == 1:
             yield from _named("frequency", {measure: found[measure] for measure in ("mse", "mae")})
             yield "frequency", "timestamps_left_out", float(workload.nobody.sum())
+            busiest = workload.busiest
+            yield "frequency", "follows", follows(target.share(answer)[:, busiest], target.true[:, busiest])
         yield from _named(f"counting_{target.asked.delta}", found)
+        yield from _coverage(answer, target, workload)
+
+
+def _coverage(answer: Estimate, target: RangeTarget, workload: Workload) -> Iterator[Score]:
+    """Say how many truths are in the intervals that a mechanism states: of all, busy and quiet cells."""
+    if answer.variances is None:
+        return
+    name, parts = f"counting_{target.asked.delta}", {"coverage": np.arange(target.true.shape[1])}
+    if target.true.shape[1] > workload.busiest.size:
+        parts["coverage_busy"] = workload.busiest
+        parts["coverage_quiet"] = np.setdiff1d(parts["coverage"], workload.busiest)
+    share, variance = target.share(answer), answer.variances / target.users**2
+    for measure, cells in parts.items():
+        yield name, measure, coverage(share[:, cells], variance[:, cells], target.true[:, cells])
 
 
 def _ranges(answers: Answers, release: Release, workload: Workload) -> Iterator[Score]:
@@ -73,6 +99,8 @@ def _events(answers: Answers, watch: EventQuery) -> Iterator[Score]:
         return
     answer = answers[watch.asked].at(watch.defined)
     flagged, change = flags(answer, watch.thresholds), answer.values
+    if answer.variances is not None:
+        yield watch.query, "coverage", change_coverage(change, answer.variances, watch.true)
     each = [
         detection(yes, flag) | roc(yes, rise)
         for yes, flag, rise in zip(happens.T, flagged.T, change.T, strict=True)

@@ -44,6 +44,8 @@ class EventQuery:
         Events, ``(T', C)``.
     scale
         Standard deviation of the true changes, ``(C,)``.
+    true
+        True changes at the defined timestamps, ``(., C)``.
     defined
         Timestamps at which both periods have users, ``(T',)``.
     skipped
@@ -55,6 +57,7 @@ class EventQuery:
     thresholds: FloatArray
     happens: BoolArray
     scale: FloatArray
+    true: FloatArray
     defined: BoolArray
     skipped: int
 
@@ -188,13 +191,17 @@ class Workload:
         return BoxTarget(numbers, drawn, true * np.where(self.nobody[:, None], np.nan, 1.0))
 
     @cached_property
-    def watches(self) -> list[EventQuery]:
-        """The events of the truth, on counts and relative to n_t, for each period that fits."""
+    def busiest(self) -> IntArray:
+        """The cells with the largest true mean, which are monitored; busiest first."""
         # without users a frequency is 0 here, and changes no order
         total = self.release.frequencies.sum(axis=0)
-        busiest = np.argsort(-total, kind="stable")[:MONITORED]
+        return np.argsort(-total, kind="stable")[:MONITORED]
+
+    @cached_property
+    def watches(self) -> list[EventQuery]:
+        """The events of the truth, on counts and relative to n_t, for each period that fits."""
         fitting = [delta for delta in EVENT_DELTAS if 2 * delta < self.release.length]
-        return [self._watch(busiest, delta, relative) for delta in fitting for relative in (False, True)]
+        return [self._watch(self.busiest, delta, relative) for delta in fitting for relative in (False, True)]
 
     def _changes(self, cells: IntArray, delta: int, relative: bool) -> PeriodQuery:
         """Ask for changes on the truth's scale: of counts, or of shares of the users who were there."""
@@ -207,10 +214,12 @@ class Workload:
         levels = np.array([event_threshold(column[defined]) for column in change.T])
         known = ~np.isnan(levels)
         happens = (change[:, known] >= levels[known]) & defined[:, None]
-        scale = change[defined][:, known].std(axis=0)
+        true = change[defined][:, known]
         skipped = int((~known).sum())
         asked = self._changes(cells[known], delta, relative)
-        return EventQuery(asked, cells[known], levels[known], happens, scale, defined, skipped)
+        return EventQuery(
+            asked, cells[known], levels[known], happens, true.std(axis=0), true, defined, skipped
+        )
 
     @cached_property
     def cells(self) -> list[RangeTarget]:

@@ -73,7 +73,8 @@ class Experiment(BaseModel):
     vary
         Mechanisms that run again per variant, as ``<mechanism>.<variant>``, on the same random numbers.
     variants
-        Other settings of the mechanisms in ``vary``: options by name.
+        Other settings, options by name: of each mechanism in ``vary``, or of one alone where the variant is
+        called ``<mechanism>.<variant>``.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -89,7 +90,8 @@ class Experiment(BaseModel):
     batch: Annotated[list[Literal["epsilon", "window"]], _Once, Field(repr=False)] = []
     vary: Annotated[list[str], _Once] = []
     variants: dict[
-        Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], Annotated[dict[str, Any], Field(min_length=1)]
+        Annotated[str, Field(pattern=r"^([a-z0-9_]+\.)?[a-z0-9_]+$")],
+        Annotated[dict[str, Any], Field(min_length=1)],
     ] = {}
 
     @model_validator(mode="after")
@@ -98,20 +100,23 @@ class Experiment(BaseModel):
             find(name)
         if self.mechanism == self.floors:
             raise ValueError(f"mechanism={self.mechanism!r}: must hold one that reads data")
-        if bool(self.vary) != bool(self.variants):
+        shared = [name for name in self.variants if "." not in name]
+        if bool(self.vary) != bool(shared):
             raise ValueError("vary: must come with variants, and variants with vary")
-        if "ablation" in self.figures and not self.vary:
+        if "ablation" in self.figures and not self.variants:
             raise ValueError("figures: ablation must come with vary and variants")
-        for name in self.vary:
-            if name not in self.mechanism:
-                raise ValueError(f"vary={name!r}: must be one of {', '.join(self.mechanism)}")
+        for key, names in (("vary", self.vary), ("variants", map(base_of, self.variants.keys() - shared))):
+            for name in names:
+                if name not in self.mechanism:
+                    raise ValueError(f"{key}={name!r}: must be one of {', '.join(self.mechanism)}")
         return self
 
     @cached_property
     def names(self) -> list[str]:
         """The mechanisms of the grid, variants (``<mechanism>.<variant>``) included."""
-        varied = [f"{base}.{variant}" for base in self.vary for variant in self.variants]
-        return [*self.mechanism, *varied]
+        shared = [name for name in self.variants if "." not in name]
+        varied = [f"{base}.{variant}" for base in self.vary for variant in shared]
+        return [*self.mechanism, *varied, *(name for name in self.variants if name not in shared)]
 
     @cached_property
     def floors(self) -> list[str]:

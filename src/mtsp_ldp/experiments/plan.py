@@ -68,7 +68,8 @@ class Plan:
     def _mechanism(self, name: str, composed: Mapping[str, Any]) -> dict[str, Any]:
         """Give registered name and options of a mechanism: defaults, then its yaml's, then a variant's."""
         base, _, variant = name.partition(".")
-        own = self.experiment.variants[variant] if variant else {}
+        variants = self.experiment.variants
+        own = variants.get(name, variants.get(variant, {})) if variant else {}
         options = {**own_defaults(find(base)), **(composed[base].get("options") or {}), **own}
         return {"name": base, "options": options}
 

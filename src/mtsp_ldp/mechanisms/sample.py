@@ -14,6 +14,28 @@ from mtsp_ldp.privacy.survey import Question, Survey
 from mtsp_ldp.privacy.units import FULL, Units
 
 
+class OneInWindow:
+    """Schedule that gives the whole window to one timestamp in w; parameters and errors as of `Sample`."""
+
+    def __init__(self, setting: Setting, phase: Literal["random"] | int) -> None:
+        self._window = setting.window
+        if phase == "random":
+            self._phase = int(setting.coins.integers(self._window))
+        elif phase < self._window:
+            self._phase = phase
+        else:
+            raise ValueError(f"phase={phase!r}: must be random, or an integer in 0..{self._window - 1}")
+        self._first = Units(FULL * self._phase // self._window)
+
+    def share(self, t: int) -> Units:
+        """Give the share of t: all at the phase; at t = 0 what the phase's first turn can spare."""
+        if t == 0 and self._phase:
+            return self._first
+        if t % self._window != self._phase:
+            return Units(0)
+        return Units(FULL - self._first) if t == self._phase else FULL
+
+
 @register(lsp="population")
 class Sample(Mechanism):
     """LSP: share 1 at t = phase (mod w).
@@ -31,26 +53,12 @@ class Sample(Mechanism):
         self, setting: Setting, *, phase: Literal["random"] | Annotated[int, Field(ge=0)] = "random"
     ) -> None:
         super().__init__(setting)
-        window = setting.window
-        if phase == "random":
-            self._phase = int(setting.coins.integers(window))
-        elif phase < window:
-            self._phase = phase
-        else:
-            raise ValueError(f"phase={phase!r}: must be random, or an integer in 0..{window - 1}")
         self._cells = Question(np.arange(setting.d))
-        self._first = Units(FULL * self._phase // window)
-
-    def _share(self, t: int) -> Units:
-        if t == 0 and self._phase:
-            return self._first
-        if t % self.setting.window != self._phase:
-            return Units(0)
-        return Units(FULL - self._first) if t == self._phase else FULL
+        self._schedule = OneInWindow(setting, phase)
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish at the phase, repeat elsewhere."""
-        share = self._share(t)
+        share = self._schedule.share(t)
         if not share:
             return Step()
         answers = survey([self._cells], share)

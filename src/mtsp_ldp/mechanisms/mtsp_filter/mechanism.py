@@ -1,7 +1,7 @@
 """MTSP-F [extension]: ask what LPU asks, release what a filter makes of all reports so far."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,8 @@ from mtsp_ldp.mechanisms.base import Mechanism, Setting, Step, register
 from mtsp_ldp.mechanisms.mtsp_filter.filter import Filter
 from mtsp_ldp.mechanisms.mtsp_filter.queries import WindowPosterior
 from mtsp_ldp.mechanisms.mtsp_filter.release import Shrinkage
-from mtsp_ldp.privacy.survey import Answer, Question, Survey
+from mtsp_ldp.mechanisms.sample import OneInWindow
+from mtsp_ldp.privacy.survey import NOT_ASKED, Answer, Question, Survey
 from mtsp_ldp.privacy.units import FULL, Units
 
 
@@ -24,6 +25,9 @@ class FilteredUniform(Mechanism):
     ----------
     period
         Timestamps of a period; 0 is none, null (the default) the stream's own.
+    schedule
+        Reports to ask for: ``uniform`` those of LPU, share 1/w at every t; ``sample`` those of LSP, share 1 at
+        one t in w, to tell what the schedule is worth and what the filter.
     lag
         Timestamps that the release of each t waits for more reports; 0 publishes at once.
     """
@@ -36,12 +40,14 @@ class FilteredUniform(Mechanism):
         setting: Setting,
         *,
         period: Annotated[int, Field(ge=0)] | None = None,
+        schedule: Literal["uniform", "sample"] = "uniform",
         lag: Annotated[int, Field(ge=0, le=3)] = 0,
     ) -> None:
         super().__init__(setting)
         self.lag = lag
         self._cells = Question(np.arange(setting.d))
         self._share = Units(FULL // setting.window)
+        self._sample = OneInWindow(setting, "random") if schedule == "sample" else None
         self._period = setting.period if period is None else period
         self._filter, self._shrinkage = self._start()
 
@@ -52,7 +58,8 @@ class FilteredUniform(Mechanism):
 
     def step(self, t: int, n: int, survey: Survey) -> Step:
         """Publish; where nobody is there to be asked, the prediction."""
-        answers = survey([self._cells], self._share)
+        share = self._share if self._sample is None else self._sample.share(t)
+        answers = survey([self._cells], share) if share else NOT_ASKED
         answer = answers[0] if answers else None
         self._filter.step(n, answer)
         shrunk, variance = self._shrinkage.learn(self._filter.level, self._filter.variance)
