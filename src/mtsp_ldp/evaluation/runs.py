@@ -43,7 +43,7 @@ class RunFiles:
 
     @property
     def release(self) -> str:
-        """File of the release: columns t, cell, frequency."""
+        """File of the release: columns t, cell, frequency, and standard_error where the mechanism states it."""
         return f"{self.stem}.release.parquet"
 
     @property
@@ -139,6 +139,9 @@ def write_run(files: RunFiles, scores: pl.DataFrame, release: Release, provenanc
             "frequency": release.frequencies.ravel(),
         }
     )
+    if release.tree is None and release.variances is not None:
+        errors = np.sqrt(release.variances[release.which])
+        published = published.with_columns(standard_error=errors.ravel())
     presence = "private" if release.of_all_users else "public"
     metadata = {**provenance, **versions(), "presence": presence, "projection": release.projection}
     for path, frame in zip(files.all, (scores, published, release.trace), strict=True):

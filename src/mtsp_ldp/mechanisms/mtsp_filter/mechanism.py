@@ -26,8 +26,8 @@ class FilteredUniform(Mechanism):
     period
         Timestamps of a period; 0 is none, null (the default) the stream's own.
     schedule
-        Reports to ask for: ``uniform`` those of LPU, share 1/w at every t; ``sample`` those of LSP, share 1 at
-        one t in w, to tell what the schedule is worth and what the filter.
+        Reports to ask for: ``uniform`` those of LPU, share 1/w at every t; ``sample`` those of LSP, share 1
+        at one t in w, to tell what the schedule is worth and what the filter.
     lag
         Timestamps that the release of each t waits for more reports; 0 publishes at once.
     """
