@@ -43,7 +43,7 @@ class RunFiles:
 
     @property
     def release(self) -> str:
-        """File of the release: columns t, cell, frequency, and standard_error where the mechanism states it."""
+        """File of the release: columns t, cell, frequency, and standard_error where there is one."""
         return f"{self.stem}.release.parquet"
 
     @property
