@@ -5,8 +5,8 @@
     make
     python tools/gains.py
 
-Further folders of runs, of other streams with the same mechanisms, are added by ``--more``. What is shown is
-committed: docs/results/gains.csv (each cell against the best other) and docs/results/parts.csv.
+Every stream that was run on the grid of ``paper`` is shown (``--config experiment=paper 'dataset=[NAME]'`` adds one).
+What is shown is committed: docs/results/gains.csv (each cell against the best other) and docs/results/parts.csv.
 """
 
 import argparse
@@ -349,14 +349,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the results from runs, and the page's tables and picture from them."""
     parser = argparse.ArgumentParser(prog="python tools/gains.py", description=main.__doc__)
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of runs and streams")
-    parser.add_argument("--more", type=Path, nargs="*", default=[], help="further folders of runs")
     parser.add_argument("--into", type=Path, default=Path(), help="folder of the repository")
     given = parser.parse_args(arguments)
     runs = {name: given.data / "runs" / name for name in ("paper", "filter", "default")}
-    for folder in [*runs.values(), *given.more]:
+    for folder in runs.values():
         if not folder.is_dir():
             sys.exit(f"gains: {folder}: no such folder; its experiment was not run")
-    scores = pl.concat([read_scores(folder) for folder in (runs["paper"], *given.more)])
+    scores = read_scores(runs["paper"])
     table = pl.concat([gains(scores), covered(scores)])
     shares = parts(read_scores(runs["filter"], [OURS, *PARTS]))
     for path, frame in ((GAINS, table), (SHARES, shares)):

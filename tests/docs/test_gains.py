@@ -18,7 +18,7 @@ def test_the_tables_are_what_the_committed_results_give():
     assert gains.inserted(PAGE, gains.markdown(table, shares)) == PAGE
     assert f"]({gains.PICTURE.relative_to('docs')})" in PAGE
     assert (ROOT / gains.PICTURE).read_text(encoding="utf-8").startswith("<?xml")
-    # four tasks and six events of two measures, each raw and projected, in 25 cells; five streams, and another
+    # four tasks, and six events of two measures, each raw and projected, in 25 cells a stream
     compared = table.filter(pl.col("other") != "")
     assert compared.group_by("dataset").len()["len"].unique().to_list() == [25 * 2 * (4 + 6 * 2)]
     assert set(shares["part"]) == set(gains.PARTS)
