@@ -5,8 +5,8 @@
     make
     python tools/gains.py
 
-Every stream that was run on the grid of ``paper`` is shown (``--config experiment=paper 'dataset=[NAME]'`` adds one).
-What is shown is committed: docs/results/gains.csv (each cell against the best other) and docs/results/parts.csv.
+Every stream that was run on the grid of ``paper`` is shown; ``experiment=paper 'dataset=[NAME]'`` adds one.
+What is shown is committed: docs/results/gains.csv (each cell against the best other), docs/results/parts.csv.
 """
 
 import argparse

@@ -15,7 +15,10 @@ from mtsp_ldp.report.style import style_of
 
 
 def events(material: Material) -> Figure:
-    """Draw F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells."""
+    """Draw F1 per period length with intervals, and ROC curves of repetition 0 pooled over cells.
+
+    The curves are of sums of released frequencies, whatever a mechanism's posterior says of the window.
+    """
     stream = material.stream()
     truth = Workload(stream, stream.replicate)
     table = with_floors(material.summary).filter(

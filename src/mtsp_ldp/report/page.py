@@ -21,7 +21,7 @@ CAPTIONS = {
     "mse_column": "Mean squared error of the released frequencies against ε at the middle window.",
     "budget": "Share of the window spent at each timestamp, and its sum over the window, with the limit.",
     "busiest": "True and released counts of one cell, around the time when the stream changes most.",
-    "events": "Event detection: F1 for three period lengths, and ROC curves (straight: a constant release).",
+    "events": "Event detection: F1 by period length, and ROC curves of summed releases (straight: constant).",
     "ablation": "One part changed at a time: ratios of errors, paired by repetition, with 95 % intervals.",
 }
 EXPLORED = {"mse_epsilon", "mse_window", "mse_column", "budget"}
