@@ -23,7 +23,7 @@ def finished(reference, tmp_path_factory):
 
 def test_it_says_what_it_will_do_and_where_the_page_is(finished):
     folder, output = finished
-    assert "smoke: 20 of 20 cells are to be simulated; that takes about " in output
+    assert "smoke: 24 of 24 cells are to be simulated; that takes about " in output
     assert f"the report is {folder}/reports/smoke/index.html" in output
 
 
@@ -76,9 +76,9 @@ def planned_with(folder, source, text):
 
 @pytest.mark.parametrize(
     ("module", "cells"),
-    # MTSP-LDP may be told to allocate as absorption does, so its jobs depend on that rule too
+    # MTSP-LDP may be told to allocate as absorption does, and MTSP-F to ask as LSP does
     [
-        ("sample", ["lsp"]),
+        ("sample", ["lsp", "mtsp_filter"]),
         ("mtsp/mechanism", ["mtsp_population"]),
         ("absorption", ["lpa", "mtsp_population"]),
     ],
