@@ -105,7 +105,7 @@ def test_selectors_change_the_chart(opened):
         shown = changed(page, shown)
     assert "log" in page.input_value("#stream")
     page.get_by_role("checkbox", name="LBU").uncheck()
-    assert len(changed(page, shown)) == 5
+    assert len(changed(page, shown)) == 6
     assert "released projected" in page.get_attribute("#explorer", "aria-label")
 
 
