@@ -186,7 +186,7 @@ def flags(change: Estimate, thresholds: npt.ArrayLike) -> BoolArray:
     mean of a belief, and rarely reaches τ; then p = Φ((m - τ) / s) is the chance of an event, with s² the
     mean of the variances so far. It is flagged if p is at least half of the largest F1 that a threshold on
     the chances so far could expect, which makes F1 largest if chances are right (Lipton et al. 2014). Chances
-    are kept in hundredths. Chosen on made cities and walks, before any other stream was looked at.
+    are kept in hundredths. Chosen by F1 on made cities and walks alone.
     """
     bars = np.asarray(thresholds, dtype=np.float64)
     if change.variances is None:
