@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from mtsp_ldp.datasets.base import configured
 from mtsp_ldp.datasets.ingest import external_sort as spool
-from mtsp_ldp.datasets.ingest.assembly import Rules, assemble
+from mtsp_ldp.datasets.ingest.assembly import assemble
 from mtsp_ldp.datasets.ingest.domain import Labels, Squares
+from mtsp_ldp.datasets.ingest.positions import Rules
 from mtsp_ldp.datasets.ingest.slots import Slots
 from mtsp_ldp.datasets.ingest.timestamps import read
 from mtsp_ldp.datasets.source import Permission

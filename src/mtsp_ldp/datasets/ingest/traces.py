@@ -20,9 +20,10 @@ from pydantic import AfterValidator, model_validator
 
 from mtsp_ldp.datasets.base import Count, Dataset, Side
 from mtsp_ldp.datasets.ingest.archive import opened
-from mtsp_ldp.datasets.ingest.assembly import Rows, Rules, WithinSlot, assemble
+from mtsp_ldp.datasets.ingest.assembly import Rows, assemble
 from mtsp_ldp.datasets.ingest.delimited import gathered
 from mtsp_ldp.datasets.ingest.domain import Domain, Squares
+from mtsp_ldp.datasets.ingest.positions import Rules, WithinSlot
 from mtsp_ldp.datasets.ingest.retrieval import (
     clear,
     ensure_raw_files,
