@@ -14,7 +14,8 @@ from mtsp_ldp.evaluation.measures import (
     ratio,
     roc,
 )
-from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, EventQuery, RangeTarget, Workload
+from mtsp_ldp.evaluation.targets import EventQuery, RangeTarget
+from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, Workload
 from mtsp_ldp.releases.release import Release
 from mtsp_ldp.releases.windows import Estimate, PeriodQuery, flags
 

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mtsp_ldp.evaluation.summary import with_floors
-from mtsp_ldp.evaluation.workload import EventQuery, Workload
+from mtsp_ldp.evaluation.targets import EventQuery
+from mtsp_ldp.evaluation.workload import Workload
 from mtsp_ldp.report.canvas import TWO_COLUMNS, Material, add_legend
 from mtsp_ldp.report.style import style_of
 
