@@ -1,7 +1,6 @@
 """A table of counts: a row a timestamp, a column a cell. Exchangeable users."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from zipfile import BadZipFile
@@ -10,9 +9,9 @@ import numpy as np
 import polars as pl
 from pydantic import model_validator
 
-from mtsp_ldp.datasets.base import Count, Dataset, register
-from mtsp_ldp.datasets.ingest.retrieval import ensure_raw_files, local_files, loose_files, require_files
-from mtsp_ldp.datasets.source import Permission, Source
+from mtsp_ldp.datasets.base import Count, register
+from mtsp_ldp.datasets.ingest.published import Published
+from mtsp_ldp.datasets.ingest.retrieval import local_files
 from mtsp_ldp.foundation.arrays import IntArray
 from mtsp_ldp.streams.facts import Cell, StreamFacts
 from mtsp_ldp.streams.stream import Stream
@@ -22,13 +21,11 @@ _LARGEST = 2**53
 
 
 @register("counts")
-class Counts(Dataset):
+class Counts(Published):
     """One ``*.csv``, with or without names of the cells in its first row, or one ``*.npz`` with ``counts``.
 
     Attributes
     ----------
-    source
-        Publisher and files; see `mtsp_ldp.datasets.source.Source`.
     users
         Fixed number of users; null is the largest sum of a row.
     slot_minutes
@@ -46,27 +43,9 @@ class Counts(Dataset):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        assert self.published  # checked at the border
         if len(self.separator.encode()) != 1:
             raise ValueError(f"separator={self.separator!r}: must be one character")
         return self
-
-    @cached_property
-    def published(self) -> Source:
-        """Description of what is published, and of its addresses."""
-        return Source.of(self.source)
-
-    def require(self, folder: Path, permission: Permission) -> None:
-        """Raise SourceError if the raw file is missing and may not be downloaded."""
-        require_files(self.published, self.raw_name, self.members, folder, permission)
-
-    def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
-        """List name, size and time of the raw file, which the user may change."""
-        return loose_files(self.published, self.raw_name, self.members, folder)
-
-    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
-        """Find the raw file on this machine, or download it."""
-        return ensure_raw_files(self.published, self.raw_name, self.members, folder, permission)
 
     def prepare(self, folder: Path) -> Stream:
         """Make the stream.

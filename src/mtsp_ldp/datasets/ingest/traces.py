@@ -5,35 +5,28 @@ import os
 import tempfile
 import zlib
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import IO, Annotated, Any, ClassVar, Self
+from typing import IO, Annotated, ClassVar, Self
 from zipfile import BadZipFile
 from zoneinfo import ZoneInfo
 
 import polars as pl
 from pydantic import AfterValidator, model_validator
 
-from mtsp_ldp.datasets.base import Count, Dataset, Side
+from mtsp_ldp.datasets.base import Count, Side
 from mtsp_ldp.datasets.ingest.archive import opened
 from mtsp_ldp.datasets.ingest.assembly import Rows, assemble
 from mtsp_ldp.datasets.ingest.delimited import gathered
 from mtsp_ldp.datasets.ingest.domain import Domain, Squares
 from mtsp_ldp.datasets.ingest.positions import Rules, WithinSlot
-from mtsp_ldp.datasets.ingest.retrieval import (
-    clear,
-    ensure_raw_files,
-    local_files,
-    loose_files,
-    require_files,
-)
+from mtsp_ldp.datasets.ingest.published import Published
+from mtsp_ldp.datasets.ingest.retrieval import clear, local_files
 from mtsp_ldp.datasets.ingest.slots import DAY, Slots
 from mtsp_ldp.datasets.ingest.timestamps import iso
-from mtsp_ldp.datasets.source import Permission, Source
 from mtsp_ldp.foundation.files import digest_text
 from mtsp_ldp.streams.facts import Coordinates, StreamFacts
 from mtsp_ldp.streams.stream import Stream
@@ -57,13 +50,11 @@ Box = Annotated[Sequence[float], AfterValidator(_check_box)]
 Zone = Annotated[str, AfterValidator(_check_zone)]
 
 
-class Traces(Dataset):
+class Traces(Published):
     """Records of who was where when, cut into cells and slots.
 
     Attributes
     ----------
-    source
-        Publisher and files; see `mtsp_ldp.datasets.source.Source`.
     box
         Bounds of the map: west, south, east, north.
     grid
@@ -85,14 +76,11 @@ class Traces(Dataset):
         Least number of records of a user in the window.
     """
 
-    members: ClassVar[tuple[str, ...]]
-    """Patterns of the names of the files that are read."""
     world: ClassVar[tuple[float, float, float, float]] = (-180.0, -90.0, 180.0, 90.0)
     """Bounds of valid coordinates: west, south, east, north."""
     coordinates: ClassVar[Coordinates] = "degrees"
     """Units of x and y."""
 
-    source: Mapping[str, Any]
     box: Box | None = None
     grid: Side = 16
     slot_minutes: Count = 60
@@ -105,15 +93,9 @@ class Traces(Dataset):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        assert self.published  # checked at the border
         if self.origin != "first" and self._origin() is None:
             raise ValueError(f"origin={self.origin!r}: must be first, an ISO time, or seconds since 1970")
         return self
-
-    @cached_property
-    def published(self) -> Source:
-        """Description of what is published, and of its addresses."""
-        return Source.of(self.source)
 
     @property
     def slots(self) -> int | None:
@@ -135,18 +117,6 @@ class Traces(Dataset):
             raise ValueError(f"dataset {self.name!r}: box: [west, south, east, north] is missing")
         west, south, east, north = map(float, self.box)
         return Squares((west, south, east, north), self.grid, self.world)
-
-    def require(self, folder: Path, permission: Permission) -> None:
-        """Raise SourceError if raw files are missing and may not be downloaded."""
-        require_files(self.published, self.raw_name, self.members, folder, permission)
-
-    def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
-        """List name, size and time of raw files that the user brought and may change."""
-        return loose_files(self.published, self.raw_name, self.members, folder)
-
-    def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
-        """Find the raw files on this machine, or download them."""
-        return ensure_raw_files(self.published, self.raw_name, self.members, folder, permission)
 
     def prepare(self, folder: Path) -> Stream:
         """Make the stream; every record is in it or counted by reason."""
