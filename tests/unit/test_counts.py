@@ -1,5 +1,7 @@
 """Tables of counts: what is read, and one line for whatever is none."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -49,9 +51,9 @@ def test_an_npz_is_read_and_facts_are_those_of_the_config(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("5,0,2\n4,-1,3\n", ["row 2", "column '1'", "'-1'", "at least 0"]),
-        ("5,0,2\n4,1.5,3\n", ["row 2", "column '1'", "'1.5'", "whole number"]),
-        ("a,b,c\n5,0,2\n4,,3\n", ["row 3", "column 'b'", "nothing", "whole number"]),
+        ("5,0,2\n4,-1,3\n", ["row 2", "column '1'", "'-1'", "integer in 0"]),
+        ("5,0,2\n4,1.5,3\n", ["row 2", "column '1'", "'1.5'", "integer in 0"]),
+        ("a,b,c\n5,0,2\n4,,3\n", ["row 3", "column 'b'", "nothing", "integer in 0"]),
         ("a,b,c\n5,0,2\n4,x,3\n", ["row 3", "column 'b'", "'x'"]),
         ("5,0,2\n4,inf,3\n", ["row 2", "'inf'"]),
         ("5,0,2\n4,1e300,3\n", ["row 2", "'1e300'"]),
@@ -79,8 +81,8 @@ def test_what_is_no_count_is_told_in_one_line(tmp_path, text, words):
         ({"numbers": TABLE}, ["numbers", "'counts'"]),
         ({"counts": TABLE[0]}, ["(3,)", "numbers (T, d)"]),
         ({"counts": TABLE.astype(str)}, ["<U21", "numbers (T, d)"]),
-        ({"counts": TABLE - 1}, ["row 0", "-1", "at least 0"]),
-        ({"counts": TABLE + 0.5}, ["row 0", "5.5", "whole number"]),
+        ({"counts": TABLE - 1}, ["row 0", "-1", "integer in 0"]),
+        ({"counts": TABLE + 0.5}, ["row 0", "5.5", "integer in 0"]),
     ],
 )
 def test_what_is_no_table_is_told_in_one_line(tmp_path, table, words):
@@ -103,10 +105,35 @@ def test_too_few_users_and_bad_keys_are_told(tmp_path):
         prepared(tmp_path, ROWS, users=3)
     with pytest.raises(ValueError, match="separator=',,': must be one character"):
         prepared(tmp_path, ROWS, separator=",,")
-    (tmp_path / "mine.csv").unlink()
-    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(ValueError, match=r"broken\.npz: must be an npz with an array 'counts'"):
-        prepared(tmp_path)
+
+
+def test_a_broken_npz_is_told_in_one_line(tmp_path):
+    whole, lone = io.BytesIO(), io.BytesIO()
+    np.savez_compressed(whole, counts=np.arange(10000).reshape(100, 100))
+    np.save(lone, TABLE)
+    spoiled = bytearray(whole.getvalue())
+    spoiled[200:260] = bytes(60)
+    for content in (b"PK\x03\x04 nothing", lone.getvalue(), bytes(spoiled), b""):
+        (tmp_path / "broken.npz").write_bytes(content)
+        with pytest.raises(ValueError, match=r"broken\.npz: must be an npz with an array 'counts'") as told:
+            prepared(tmp_path)
+        assert "\n" not in str(told.value)
+
+
+def test_a_first_row_of_numbers_in_order_is_asked_about(tmp_path):
+    text = "0,1,2\n" + ROWS
+    with pytest.raises(ValueError, match=r"mine\.csv: row 1: 0, 1, …, 2: names or counts\? header"):
+        prepared(tmp_path, text)
+    named, counted = (prepared(tmp_path, text, header=header) for header in (True, False))
+    assert (named.counts == TABLE).all()
+    assert [cell.name for cell in named.facts.cells] == ["0", "1", "2"]
+    assert (counted.counts == [[0, 1, 2], *TABLE]).all()
+
+
+def test_blank_lines_at_the_end_are_no_timestamps(tmp_path):
+    assert (prepared(tmp_path, ROWS + "\n\n").counts == TABLE).all()
+    with pytest.raises(ValueError, match="row 2, column '0': nothing"):
+        prepared(tmp_path, "5,0,2\n,,\n4,1,3\n")
 
 
 def test_the_counts_of_t_drive_are_asked_for_by_name(tmp_path):

@@ -1,5 +1,6 @@
 """A table of counts: a row a timestamp, a column a cell. Exchangeable users."""
 
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,7 +13,7 @@ from pydantic import model_validator
 from mtsp_ldp.datasets.base import Count, register
 from mtsp_ldp.datasets.ingest.published import Published
 from mtsp_ldp.datasets.ingest.retrieval import local_files
-from mtsp_ldp.foundation.arrays import IntArray
+from mtsp_ldp.foundation.arrays import FloatArray, IntArray
 from mtsp_ldp.streams.facts import Cell, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
@@ -32,6 +33,9 @@ class Counts(Published):
         Length of a slot; null where it is not known.
     separator
         Separator of fields in a csv.
+    header
+        True if the first row of a csv names the cells, false if it counts; null names them where it holds no
+        numbers. A first row of 0, 1, 2, … is refused unless this says what it is.
     """
 
     members: ClassVar[tuple[str, ...]] = ("*.csv", "*.npz")
@@ -40,6 +44,7 @@ class Counts(Published):
     users: Count | None = None
     slot_minutes: Count | None = None
     separator: str = ","
+    header: bool | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -81,13 +86,22 @@ class Counts(Published):
                 if "counts" not in archive.files:
                     raise ValueError(f"there are {', '.join(archive.files) or 'none'}, not 'counts'")
                 table = archive["counts"]
-        except (ValueError, EOFError, OSError, BadZipFile) as error:
+        except (ValueError, TypeError, EOFError, OSError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{path}: must be an npz with an array 'counts': {error}") from None
         if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "iuf":
             raise ValueError(f"{path}: counts: {table.dtype} of shape {table.shape}: must be numbers (T, d)")
         names = [str(cell) for cell in range(table.shape[1])]
         _refuse(path, names, table.astype(np.float64), table, first=0)
         return names, table.astype(np.int64)
+
+    def _has_header(self, path: Path, row: tuple[str | None, ...], numbers: FloatArray) -> bool:
+        if self.header is not None:
+            return self.header
+        if len(row) > 1 and (numbers == np.arange(len(row))).all():
+            raise ValueError(
+                f"{path}: row 1: 0, 1, …, {len(row) - 1}: names or counts? header: true or false tells"
+            )
+        return bool(np.isnan(numbers).all()) and row != (None,) * len(row)
 
     def _csv(self, path: Path) -> tuple[list[str], IntArray]:
         try:
@@ -96,8 +110,10 @@ class Counts(Published):
             message = " ".join(str(error).split())[:200]
             raise ValueError(f"{path}: must be a csv whose rows are of one length ({message})") from None
         text = text.with_columns(pl.all().str.strip_chars())
+        empty = text.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        text = text.head(text.height - int(empty.reverse().not_().arg_max() or 0))  # blank lines at the end
         numbers = text.cast(pl.Float64, strict=False).to_numpy()
-        headed = bool(np.isnan(numbers[0]).all()) and text.row(0) != (None,) * text.width
+        headed = self._has_header(path, text.row(0), numbers[0])
         names = list(text.row(0)) if headed else [str(cell) for cell in range(text.width)]
         if len(set(names)) < len(names) or None in names:
             raise ValueError(f"{path}: row 1: must name every cell, each once")
@@ -114,4 +130,4 @@ def _refuse(path: Path, names: list[str], numbers: np.ndarray, given: np.ndarray
         value = given[row, column]
         shown = "nothing" if value is None else repr(value if isinstance(value, str) else value.item())
         place = f"row {row + first}, column {names[column]!r}"
-        raise ValueError(f"{path}: {place}: {shown}: must be a whole number, at least 0")
+        raise ValueError(f"{path}: {place}: {shown}: must be an integer in 0..2^53")
