@@ -36,7 +36,7 @@ def test_on_a_walk_it_is_close_to_the_filter_that_knows_its_noise(monkeypatch, e
         monkeypatch.setattr(
             mechanism.Filter,
             "step",
-            lambda self, n, answer, answers=answers: (answers.append(answer), step(self, n, answer))[1],
+            lambda self, t, n, answer, answers=answers: (answers.append(answer), step(self, t, n, answer))[1],
         )
         release = simulate(stream, "mtsp_filter", epsilon=epsilon, window=window, seed=path)
         errors = [

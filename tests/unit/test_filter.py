@@ -82,7 +82,7 @@ def followed():
         scale = np.maximum(filtered.level, FLOOR / d)
         n = int(stream.active[t])
         before = [kind.mean.copy() for kind in filtered.bank]
-        filtered.step(n, None if t == 7 else answer)  # once nobody answers
+        filtered.step(t, n, None if t == 7 else answer)  # once nobody answers
         hs = [np.ones(1), activity.at(n), np.array([1.0, 0.0]), season(t, 9)]
         values, variance = np.zeros(d), np.full(d, 1e12)
         if filtered.innovation is not None:
@@ -266,7 +266,7 @@ def test_the_posterior_is_what_open_windows_followed_with_caution_for_difference
     filtered = Filter(5, 0)
     windows, found = OpenWindows(filtered.bank, np.array([2, 4]), [weights], stream.length - 1), []
     for t, (n, answer) in enumerate(zip(stream.active.tolist(), answers, strict=True)):
-        filtered.step(n, answer)
+        filtered.step(t, n, answer)
         found += [moments for *_, moments in windows.follow(t, filtered)]
     assert np.array_equal(known.mean, [one.mean for one in found])
     assert known.variance == pytest.approx(CAUTION * np.array([one.variance for one in found]))
@@ -290,6 +290,19 @@ def test_a_delayed_release_is_the_posterior_given_later_reports():
     longer = np.hstack([weights[:-2], np.zeros((stream.length - 3, 2))])
     (waited,) = now.posterior.moments([Windows(longer)])
     assert sums.values[:-2, 0] == pytest.approx(waited.mean[:, 7] * np.convolve(n, [1, 1], "valid")[:-2])
+
+
+def test_the_clock_is_that_of_the_stream_where_timestamps_are_left_out():
+    answers = answers_of(moving(length=12))
+    gaps, whole, late = (Filter(5, period=7) for _ in range(3))
+    for t, answer in enumerate(answers):
+        if t not in (3, 4, 9):
+            gaps.step(t, 20000, answer)
+        whole.step(t, 20000, None if t in (3, 4, 9) else answer)
+    assert np.array_equal(gaps.level, whole.level)
+    assert np.array_equal(gaps.variance, whole.variance)
+    late.step(2**31 - 1, 20000, answers[0])  # at once, however long nobody asked
+    assert np.isfinite(late.level).all()
 
 
 def test_where_nobody_is_asked_the_prediction_is_released():
@@ -357,8 +370,8 @@ def test_a_day_is_the_period_where_slots_make_one_up(minutes, period):
 def test_models_are_made_once_and_arrays_stay_of_one_size():
     filtered = Filter(64, 24)
     sizes = [kind.covariance.size for kind in filtered.bank]
-    for answer in answers_of(moving(d=64, length=5)):
-        filtered.step(20000, answer)
+    for t, answer in enumerate(answers_of(moving(d=64, length=5))):
+        filtered.step(t, 20000, answer)
     assert [kind.covariance.size for kind in filtered.bank] == sizes
     assert sum(kind.mean.shape[1] for kind in filtered.bank) == 36
     assert isinstance(filtered.bank[0], StateSpace)

@@ -9,6 +9,7 @@ from scipy import stats
 from mtsp_ldp import Stream, simulate
 from mtsp_ldp.mechanisms import session
 from mtsp_ldp.mechanisms.base import Mechanism, Registration, Step
+from mtsp_ldp.mechanisms.mtsp_filter.regressors import season
 from mtsp_ldp.mechanisms.registry import mechanisms
 from mtsp_ldp.privacy.division import BudgetDivision
 from mtsp_ldp.privacy.oracle import OUE
@@ -271,6 +272,25 @@ def test_the_protocol_and_the_simulation_agree_in_law(name):
     ours, theirs = (np.array(part) for part in last.values())
     for cell in range(D):
         assert stats.ks_2samp(ours[:, cell], theirs[:, cell]).pvalue > 0.01 / D / 3
+
+
+def test_a_server_that_skips_or_loses_timestamps_keeps_the_clock_of_its_season(tmp_path):
+    city, state = City(12), tmp_path / "server.npz"
+    server = Server("mtsp_filter", D, USERS, epsilon=EPSILON, window=WINDOW, seed=3, period=5, state=state)
+
+    def crash(requests):
+        raise ConnectionError("the power is cut")
+
+    for t in (0, 1, 2, 5, 6, 7, 9):
+        active = city.turn(t)
+        if t == 6:
+            with pytest.raises(ConnectionError):
+                server.step(t, active, crash)
+            server = Server.restore(state)
+            continue
+        server.step(t, active, city.deliver)
+        bank = server._session.mechanism._filter.bank
+        assert np.array_equal(bank[-1].h, season(t, 5))
 
 
 def test_bad_reports_are_counted_and_never_change_an_estimate():

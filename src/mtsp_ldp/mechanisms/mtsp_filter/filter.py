@@ -11,6 +11,8 @@ from mtsp_ldp.privacy.survey import Answer
 
 FLOOR = 0.1
 """Least scale of a cell's noise, in units of 1/d: a quiet place may wake up."""
+LONGEST = 1000
+"""Timestamps of a gap that are predicted one by one; after so many nothing but the season is left to know."""
 
 
 class Filter:
@@ -48,11 +50,20 @@ class Filter:
         self._period = period
         self._sums_to_one = sums_to_one
         self._t = -1
+        self._active = 0
 
-    def step(self, n: int, answer: Answer | None) -> None:
-        """Go on to the next timestamp, with n active users; without an answer, predict only."""
-        self._t += 1
-        wave = [season(self._t, self._period)] if self._period else []
+    def step(self, t: int, n: int, answer: Answer | None) -> None:
+        """Go on to t, with n active users; without an answer, predict only.
+
+        Timestamps that were left out are predicted, with n of the one before them.
+        """
+        for missed in range(max(self._t + 1, t - LONGEST), t):
+            self._go_on(missed, self._active if self._t >= 0 else n, None)
+        self._go_on(t, n, answer)
+
+    def _go_on(self, t: int, n: int, answer: Answer | None) -> None:
+        self._t, self._active = t, n
+        wave = [season(t, self._period)] if self._period else []
         regressors = [np.ones(1), self._activity.at(n), np.array([1.0, 0.0]), *wave]
         scale = np.maximum(self.level, FLOOR / self.level.size)
         found = [kind.predict(h, scale) for kind, h in zip(self.bank, regressors, strict=True)]

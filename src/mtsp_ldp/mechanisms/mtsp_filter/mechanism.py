@@ -61,7 +61,7 @@ class FilteredUniform(Mechanism):
         share = self._share if self._sample is None else self._sample.share(t)
         answers = survey([self._cells], share) if share else NOT_ASKED
         answer = answers[0] if answers else None
-        self._filter.step(n, answer)
+        self._filter.step(t, n, answer)
         shrunk, variance = self._shrinkage.learn(self._filter.level, self._filter.variance)
         return Step(self._finish(shrunk), variance, share_2=answers.spent, answer=answer)
 

@@ -174,7 +174,7 @@ class WindowPosterior:
             tables.append(_Table(cells, weights, opened))
         averages, changes = tables
         for t, (n, answer) in enumerate(self._reports):
-            filtered.step(n, answer)
+            filtered.step(t, n, answer)
             shrinkage.learn(filtered.level, filtered.variance)
             averages.follow(t, filtered, partial(self._average, shrinkage))
             changes.follow(t, filtered, _difference)
