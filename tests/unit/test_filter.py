@@ -19,7 +19,8 @@ from mtsp_ldp.mechanisms.mtsp_filter.weights import ModelWeights
 from mtsp_ldp.mechanisms.posterior import Windows
 from mtsp_ldp.privacy.oracle import GRR, OUE
 from mtsp_ldp.privacy.population import answer_from
-from mtsp_ldp.releases.windows import Estimate, PeriodQuery, flags
+from mtsp_ldp.releases.events import flags
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery
 
 
 def moving(d=5, length=40, users=20000, seed=3):
@@ -387,7 +388,7 @@ def test_events_with_variances_are_flagged_where_expected_f1_is_largest():
     true = rng.normal(0, 1, (4000, 1))
     seen = true + rng.normal(0, 1, (4000, 1))  # the belief: half of it, with half the variance
     belief = Estimate(seen / 2, np.full((4000, 1), 0.5))
-    flagged, happens = flags(belief, 1.64)[1000:], (true >= 1.64)[1000:]
+    flagged, happens = flags(belief, 1.64)[1000:], (true >= 1.64)[1000:]  # once chances tell what is common
 
     def f1(guess):
         return 2 * (guess & happens).sum() / (guess.sum() + happens.sum())
@@ -397,8 +398,23 @@ def test_events_with_variances_are_flagged_where_expected_f1_is_largest():
     assert f1((belief.values >= 1.64)[1000:]) < 0.7 * best
     gone = Estimate(np.where(np.arange(4000)[:, None] % 7 == 0, np.nan, belief.values), belief.variances)
     assert not flags(gone, 1.64)[::7].any()
+    assert not flags(belief, 1e9).any()
+    unlikely = belief.values < -0.5  # from the first window on
+    assert not flags(belief, 1.64)[unlikely].any()
     later = flags(Estimate(belief.values[:2000], belief.variances[:2000]), 1.64)
     assert np.array_equal(later, flags(belief, 1.64)[:2000])  # nothing looks ahead
+
+
+def test_what_cannot_happen_is_never_flagged():
+    release = simulate(moving(d=20, length=30), "mtsp_filter", epsilon=1.0, window=4)
+    every = np.arange(20)
+    (change,) = release.answer([PeriodQuery(every, every, 3, change=True)])
+    assert not flags(change, 1e9).any()
+    assert not any(release.event(3, t, 3, 1e9) for t in (5, 6, 29))
+    assert flags(change, -1e9).all()
+    nobody = Estimate(np.zeros((4, 1)), np.zeros((4, 1)))  # both periods are empty: it is known
+    assert not flags(nobody, 1.0).any()
+    assert flags(nobody, 0.0).all()
 
 
 def test_bytes_do_not_depend_on_the_vector_units_of_the_processor():

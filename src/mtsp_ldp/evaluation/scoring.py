@@ -16,8 +16,9 @@ from mtsp_ldp.evaluation.measures import (
 )
 from mtsp_ldp.evaluation.targets import EventQuery, RangeTarget
 from mtsp_ldp.evaluation.workload import RANGES_PER_CLASS, Workload
+from mtsp_ldp.releases.events import flags
 from mtsp_ldp.releases.release import Release
-from mtsp_ldp.releases.windows import Estimate, PeriodQuery, flags
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery
 
 Score = tuple[str, str, float]
 Answers = Mapping[PeriodQuery, Estimate]

@@ -15,8 +15,9 @@ from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.foundation.projection import project_on_simplex, refine
 from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.mechanisms.posterior import Posterior, Windows
+from mtsp_ldp.releases.events import flags
 from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums
-from mtsp_ldp.releases.windows import Estimate, PeriodQuery, answer, check_intervals, flags
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery, answer, check_intervals
 
 _ROUNDING = 1e-9
 

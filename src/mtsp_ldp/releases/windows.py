@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
-from mtsp_ldp.foundation.special import normal_cdf
 from mtsp_ldp.mechanisms.posterior import Moments, Windows
 from mtsp_ldp.releases.queries import window_sums
 
 if TYPE_CHECKING:
     from mtsp_ldp.releases.release import Release
-
-_BINS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,51 +164,3 @@ def _between(values: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
 def _rounded(query: PeriodQuery, values: FloatArray) -> FloatArray:
     """Round changes to a millionth of a user (relative: 1e-12), so that no float residue is an increase."""
     return np.asarray(np.round(values, 12 if query.relative else 6)) if query.change else values
-
-
-def flags(change: Estimate, thresholds: npt.ArrayLike) -> BoolArray:
-    """Tell which changes are events, ``(W, Q)``: those that reach their threshold, as far as one can tell.
-
-    Parameters
-    ----------
-    change
-        Changes, in order of time; NaN is no event.
-    thresholds
-        Change from which on there is an event, ``(Q,)`` or one for all.
-
-    Notes
-    -----
-    Without variances a change is an event if its value reaches the threshold τ. With them the value m is the
-    mean of a belief, and rarely reaches τ; then p = Φ((m - τ) / s) is the chance of an event, with s² the
-    mean of the variances so far. It is flagged if p is at least half of the largest F1 that a threshold on
-    the chances so far could expect, which makes F1 largest if chances are right (Lipton et al. 2014). Chances
-    are kept in hundredths. Chosen by F1 on made cities and walks alone.
-    """
-    bars = np.asarray(thresholds, dtype=np.float64)
-    if change.variances is None:
-        return np.asarray(change.values >= bars)
-    known = ~np.isnan(change.values)
-    number = np.maximum(np.cumsum(known, axis=0), 1)
-    spread = np.sqrt(np.cumsum(np.where(known, change.variances, 0.0), axis=0) / number)
-    chances = np.where(known, normal_cdf(_quotient(np.nan_to_num(change.values) - bars, spread)), 0.0)
-    return _flag_by_expected_f1(chances, known)
-
-
-def _quotient(gap: FloatArray, spread: FloatArray) -> FloatArray:
-    sure = np.where(gap >= 0, np.inf, -np.inf)
-    return np.divide(gap, spread, out=sure, where=spread > 0)
-
-
-def _flag_by_expected_f1(chances: FloatArray, known: BoolArray) -> BoolArray:
-    flagged = np.zeros(chances.shape, dtype=bool)
-    columns = np.arange(chances.shape[1])
-    number, sums = np.zeros((2, _BINS, columns.size))
-    for t, chance in enumerate(chances):
-        place = np.minimum((chance * _BINS).astype(np.int64), _BINS - 1)
-        number[place, columns] += known[t]
-        sums[place, columns] += chance
-        # expected hits if all of a bin and of those above it are flagged
-        hits, flagging = (np.cumsum(table[::-1], axis=0) for table in (sums, number))
-        expected = 2 * hits / np.maximum(flagging + hits[-1], 1e-300)
-        flagged[t] = known[t] & (chance >= expected.max(axis=0) / 2)
-    return flagged
