@@ -405,6 +405,49 @@ def test_events_with_variances_are_flagged_where_expected_f1_is_largest():
     assert np.array_equal(later, flags(belief, 1.64)[:2000])  # nothing looks ahead
 
 
+def test_the_sum_over_all_cells_is_known_and_ranges_are_the_surer_for_it():
+    stream = moving(d=20)
+    release = simulate(stream, "mtsp_filter", epsilon=1.0, window=4)
+    lo, hi = np.array([0, 0, 3]), np.array([19, 9, 3])
+    present = np.convolve(stream.active, np.ones(3), "valid")
+    (counted,) = release.answer([PeriodQuery(lo, hi, 3)])
+    assert counted.values[:, 0] == pytest.approx(present)
+    assert counted.variances[:, 0] == pytest.approx(0, abs=1e-6)
+    each = release.answer([PeriodQuery(np.arange(20), np.arange(20), 3)])[0].variances
+    half, whole = each[:, :10].sum(axis=1), each.sum(axis=1)
+    assert counted.variances[:, 1] == pytest.approx(half * (1 - half / whole))
+    assert counted.variances[:, 2] == pytest.approx(each[:, 3])
+    (change,) = release.answer([PeriodQuery(lo, hi, 3, change=True)])
+    assert change.values[:, 0] == pytest.approx(present[3:] - present[:-3], abs=1e-5)
+    assert (change.variances[:, 0] == 0).all()
+    assert (change.variances[:, 1:] > 0).all()
+    (share,) = release.answer([PeriodQuery(lo, hi, 3, change=True, relative=True)])
+    assert share.values[:, 0] == pytest.approx(0, abs=1e-11)
+
+
+def test_intervals_are_broadcast_and_none_is_no_error():
+    for name in ("mtsp_filter", "lpu"):
+        release = simulate(moving(d=6), name, epsilon=1.0, window=4)
+        assert release.changes(0, [1, 2], 3).shape == (35, 2)
+        assert release.range_counts([0, 1], 5, 2).shape == (39, 2)
+        assert release.changes([], [], 3).shape == (35, 0)
+        with pytest.raises(ValueError, match=r"\[0, 99\]: must be an interval of cells in 0\.\.5"):
+            release.range_frequencies(0, [3, 99])
+
+
+def test_a_question_about_every_timestamp_filters_once(monkeypatch):
+    release, steps = simulate(moving(), "mtsp_filter", epsilon=1.0, window=4), []
+    step = Filter.step
+    monkeypatch.setattr(Filter, "step", lambda self, *given: (steps.append(given[0]), step(self, *given))[1])
+    counts = [[release.count(cell, t, 3) for cell in range(5)] for t in range(2, 40)]
+    assert counts == release.range_counts(np.arange(5), np.arange(5), 3).tolist()
+    assert len(steps) == 40
+    for delta in range(2, 20):  # what was asked long ago is filtered again, and the same
+        release.count(0, 39, delta)
+    assert release.range_counts(np.arange(5), np.arange(5), 3).tolist() == counts
+    assert len(steps) == 40 * 19
+
+
 def test_what_cannot_happen_is_never_flagged():
     release = simulate(moving(d=20, length=30), "mtsp_filter", epsilon=1.0, window=4)
     every = np.arange(20)

@@ -30,7 +30,8 @@ def flags(change: Estimate, thresholds: npt.ArrayLike) -> BoolArray:
     mean of the variances so far. It is flagged if p is at least half of the largest F1 that a threshold on
     the chances so far could expect, which makes F1 largest if chances are right (Lipton et al. 2014). Chances
     are kept in hundredths. Before the first window it is as if a small part of an event (`PRIOR`) had been
-    seen and flagged: without it a first chance, however small, would be half of the best to be expected. Chosen by F1 on made cities and walks alone.
+    seen and flagged: without it a first chance, however small, would be half of the best to be expected.
+    Chosen by F1 on made cities and walks alone.
     """
     bars = np.asarray(thresholds, dtype=np.float64)
     if change.variances is None:

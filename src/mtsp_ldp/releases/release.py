@@ -17,7 +17,7 @@ from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.mechanisms.posterior import Posterior, Windows
 from mtsp_ldp.releases.events import flags
 from mtsp_ldp.releases.queries import Box, box_intervals, cover_sums
-from mtsp_ldp.releases.windows import Estimate, PeriodQuery, answer, check_intervals
+from mtsp_ldp.releases.windows import Estimate, PeriodQuery, answer, check_intervals, intervals
 
 _ROUNDING = 1e-9
 
@@ -138,7 +138,7 @@ class Release:
         ValueError
             If an interval is empty or leaves 0..d-1.
         """
-        first, last = _cells(lo), _cells(hi)
+        first, last = intervals(lo, hi)
         check_intervals(first, last, self.d)
         if self.tree is not None:
             return cover_sums(self.tree, self.versions, first, last)[self.which]
@@ -162,10 +162,13 @@ class Release:
 
     def range_counts(self, lo: npt.ArrayLike, hi: npt.ArrayLike, delta: int = 1) -> FloatArray:
         """Count users in each interval over the delta timestamps that end at t, ``(T - delta + 1, Q)``."""
-        return self.answer([PeriodQuery(_cells(lo), _cells(hi), delta)])[0].values
+        return self.answer([PeriodQuery(*intervals(lo, hi), delta)])[0].values
 
     def answer(self, queries: Sequence[PeriodQuery]) -> list[Estimate]:
-        """Answer queries about periods, with the variances that the mechanism states; see `PeriodQuery`."""
+        """Answer queries about periods, with the variances that the mechanism states; see `PeriodQuery`.
+
+        A posterior goes through all reports once for what it was not asked before, so ask several at once.
+        """
         return answer(self, queries)
 
     def changes(
@@ -196,7 +199,7 @@ class Release:
         Changes are rounded to a millionth of a user (relative: to 1e-12), so that equal counts give equal
         changes and no float residue is an increase.
         """
-        query = PeriodQuery(_cells(lo), _cells(hi), delta, change=True, relative=relative, users=users)
+        query = PeriodQuery(*intervals(lo, hi), delta, change=True, relative=relative, users=users)
         return self.answer([query])[0].values
 
     def count(self, cell: int, t: int, delta: int = 1) -> float:
@@ -231,7 +234,7 @@ class Release:
         """
         lo, hi = cell_or_range if isinstance(cell_or_range, tuple) else (cell_or_range,) * 2
         self._check(t, 2 * delta)
-        query = PeriodQuery(_cells(lo), _cells(hi), delta, change=True, relative=relative)
+        query = PeriodQuery(*intervals(lo, hi), delta, change=True, relative=relative)
         return bool(flags(self.answer([query])[0], threshold)[t - 2 * delta + 1, 0])
 
     def _check(self, t: int, reach: int) -> None:
@@ -239,7 +242,3 @@ class Release:
             raise ValueError(
                 f"t={t}: must be in {max(reach, 1) - 1}..{self.length - 1} for {reach} timestamps"
             )
-
-
-def _cells(given: npt.ArrayLike) -> IntArray:
-    return np.atleast_1d(np.asarray(given, dtype=np.int64))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
 from mtsp_ldp.mechanisms.posterior import Moments, Windows
@@ -75,14 +76,20 @@ def answer(release: "Release", queries: Sequence[PeriodQuery]) -> list[Estimate]
         if not 1 <= query.length <= release.length:
             most = release.length // 2 if query.change else release.length
             raise ValueError(f"delta={query.delta!r}: must be in 1..{most}; no period reaches before t = 0")
-    known = {
-        query: _released(release, query) for query in queries if query.length == 1 or not release.posterior
-    }
-    open_ = [query for query in queries if query not in known]
-    if open_ and release.posterior:
-        found = release.posterior.moments([_windows(release, query) for query in open_])
-        known |= {query: _from_moments(release, query, one) for query, one in zip(open_, found, strict=True)}
-    return [known[query] for query in queries]
+    posterior = release.posterior
+    if posterior is None:
+        return [_released(release, query) for query in queries]
+    longer = [query for query in queries if query.length > 1]
+    found = posterior.moments([_windows(release, query) for query in longer]) if longer else []
+    known = {query: _from_moments(release, query, one) for query, one in zip(longer, found, strict=True)}
+    return [known[query] if query in known else _released(release, query) for query in queries]
+
+
+def intervals(lo: npt.ArrayLike, hi: npt.ArrayLike) -> tuple[IntArray, IntArray]:
+    """Make vectors of one length of first and last cells; one end may be the same for all."""
+    ends = (np.atleast_1d(np.asarray(end, dtype=np.int64)) for end in (lo, hi))
+    first, last = np.broadcast_arrays(*ends)
+    return first, last
 
 
 def check_intervals(lo: IntArray, hi: IntArray, d: int) -> None:
@@ -98,7 +105,7 @@ def _released(release: "Release", query: PeriodQuery) -> Estimate:
     values = _rounded(query, _sums(release, query))
     if query.length > 1 or release.tree is not None or release.variances is None:
         return Estimate(values)
-    variances = _between(release.variances[release.which], query.lo, query.hi)
+    variances = _variance_between(release, release.variances[release.which], query.lo, query.hi)
     return Estimate(values, variances * (release.active[:, None] ** 2.0))
 
 
@@ -140,19 +147,43 @@ def _windows(release: "Release", query: PeriodQuery) -> Windows:
 def _cells(query: PeriodQuery) -> IntArray:
     """List the cells of all intervals, each once."""
     spans = [np.arange(first, last + 1) for first, last in zip(query.lo, query.hi, strict=True)]
-    return np.unique(np.concatenate(spans))
+    return np.unique(np.concatenate([np.arange(0), *spans]))
 
 
 def _from_moments(release: "Release", query: PeriodQuery, found: Moments) -> Estimate:
-    """Add up cells, their errors as if independent."""
-    cells = np.arange(release.d) if query.change is False else _cells(query)
+    """Add up cells."""
+    if query.change:
+        return _change_from_moments(release, query, found)
+    users = window_sums(release.active.astype(np.float64), query.delta)[:, None]
+    variance = _variance_between(release, found.variance, query.lo, query.hi)
+    return Estimate(_between(found.mean, query.lo, query.hi) * users, variance * users**2)
+
+
+def _change_from_moments(release: "Release", query: PeriodQuery, found: Moments) -> Estimate:
+    """Add up changes, with errors as if cells were independent; a change of all cells is public."""
+    cells = _cells(query)
     first, last = np.searchsorted(cells, query.lo), np.searchsorted(cells, query.hi)
     mean, variance = (_between(values, first, last) for values in found)
-    if query.change:
-        gone = np.isnan(_sums(release, query)) if query.relative else False
-        return Estimate(_rounded(query, np.where(gone, np.nan, mean)), variance)
-    users = window_sums(release.active.astype(np.float64), query.delta)[:, None]
-    return Estimate(mean * users, variance * users**2)
+    whole = (query.lo == 0) & (query.hi == release.d - 1) & (not release.of_all_users)
+    mean = np.where(whole, _windows(release, query).weights.sum(axis=1, keepdims=True), mean)
+    if query.relative:
+        there = _present(release, query) > 0
+        both = there[query.delta :] & there[: -query.delta]
+        mean = np.where(both[:, None], mean, np.nan)
+    return Estimate(_rounded(query, mean), np.where(whole, 0.0, variance))
+
+
+def _variance_between(release: "Release", variances: FloatArray, lo: IntArray, hi: IntArray) -> FloatArray:
+    """Add up variances of frequencies over intervals of cells.
+
+    Errors of frequencies that sum to 1 sum to 0: of independent ones with that sum, those of an interval have
+    the variance V (1 - V / all V).
+    """
+    parts = _between(variances, lo, hi)
+    if release.of_all_users:
+        return parts
+    rest = 1 - parts / np.maximum(variances.sum(axis=1, keepdims=True), 1e-300)
+    return np.where(lo == hi, parts, parts * np.maximum(rest, 0.0))
 
 
 def _between(values: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
