@@ -188,6 +188,9 @@ EXPERIMENTS = {
     "repetition: 3\n": "repetition: unknown key; allowed: name, dataset, mechanism",
     "variants: {fast: {minimum_share: 0.1}}\n": "vary: must come with variants, and variants with vary",
     "variants: {lpq.fast: {minimum_share: 0.1}}\n": "variants='lpq': must be one of",
+    "vary: [lpa]\nvariants: {fast: {minimum_share: 0.1}, lpa.fast: {minimum_share: 0.2}}\n": (
+        "variants='lpa.fast': must not be what vary and another variant make too"
+    ),
     "variants: {lpa.fast: {minimum: 0.1}}\n": r"lpa\.minimum: unknown",
     "vary: [lpa]\n": "vary: must come with variants, and variants with vary",
     "figures: []\n": r"figures=\[\]: must be a list of at least one",

@@ -104,7 +104,10 @@ class Experiment(BaseModel):
         if bool(self.vary) != bool(shared):
             raise ValueError("vary: must come with variants, and variants with vary")
         if "ablation" in self.figures and not self.variants:
-            raise ValueError("figures: ablation must come with vary and variants")
+            raise ValueError("figures: ablation must come with variants")
+        twice = {name for name in self.names if self.names.count(name) > 1}
+        if twice:
+            raise ValueError(f"variants={min(twice)!r}: must not be what vary and another variant make too")
         for key, names in (("vary", self.vary), ("variants", map(base_of, self.variants.keys() - shared))):
             for name in names:
                 if name not in self.mechanism:

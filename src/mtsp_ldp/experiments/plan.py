@@ -69,7 +69,7 @@ class Plan:
         """Give registered name and options of a mechanism: defaults, then its yaml's, then a variant's."""
         base, _, variant = name.partition(".")
         variants = self.experiment.variants
-        own = variants.get(name, variants.get(variant, {})) if variant else {}
+        own = variants[name if name in variants else variant] if variant else {}
         options = {**own_defaults(find(base)), **(composed[base].get("options") or {}), **own}
         return {"name": base, "options": options}
 
