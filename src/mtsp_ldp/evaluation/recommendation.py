@@ -24,6 +24,8 @@ from mtsp_ldp.streams.stream import Stream
 
 SECONDS = 55.0
 """Approximate seconds of all simulations on one core; a longer stream is sliced."""
+FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
+"""Seconds a step, and a step and cell, of histograms and of trees, measured on one core."""
 WORTH = 0.99
 """Part of the floor's error that a mechanism has to stay below: a gain of less than one percent is none."""
 LOOK_UP, START = 1.5e-8, 4e-8
@@ -155,7 +157,8 @@ def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) ->
     """Estimate how many timestamps of these mechanisms fit; a function of public sizes, not of the clock."""
     step = 0.0
     for name in names:
-        fixed, per_cell = find(name).cls.seconds
+        cls = find(name).cls
+        fixed, per_cell = cls.seconds or (TREE if cls.tree else FLAT)
         step += fixed + per_cell * stream.d
         if stream.is_panel:
             seconds -= START * stream.users * stream.replicate

@@ -78,6 +78,7 @@ class AdaptiveHistogram(Mechanism):
     """Publishes a histogram where a rule's candidate share pays."""
 
     baseline = True
+    published = True
 
     def __init__(self, setting: Setting, rule: Rule, minimum_share: float) -> None:
         super().__init__(setting)

@@ -105,14 +105,14 @@ class Mechanism(ABC):
     published
         True if it stands in a paper; the claims of papers are about these.
     seconds
-        Time of a step, and of a step and cell, measured on one core.
+        Time of a step, and of a step and cell, on one core; None is that of the usual histogram or tree.
     """
 
     reads_data: ClassVar[bool] = True
     tree: ClassVar[bool] = False
     baseline: ClassVar[bool] = False
-    published: ClassVar[bool] = True
-    seconds: ClassVar[tuple[float, float]] = (6e-5, 2.2e-7)
+    published: ClassVar[bool] = False
+    seconds: ClassVar[tuple[float, float] | None] = None
 
     lag: int = 0
     """Timestamps by which the releases of a whole run are delayed, to be made from later reports too."""

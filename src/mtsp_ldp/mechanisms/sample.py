@@ -48,6 +48,7 @@ class Sample(Mechanism):
     """
 
     baseline = True
+    published = True
 
     def __init__(
         self, setting: Setting, *, phase: Literal["random"] | Annotated[int, Field(ge=0)] = "random"

@@ -15,6 +15,7 @@ class Uniform(Mechanism):
     """LBU and LPU: share 1/w at every t."""
 
     baseline = True
+    published = True
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)

@@ -32,7 +32,6 @@ class FilteredUniform(Mechanism):
         Timestamps that the release of each t waits for more reports; 0 publishes at once.
     """
 
-    published = False
     seconds = (2e-4, 6e-6)
 
     def __init__(
