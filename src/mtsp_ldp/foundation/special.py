@@ -1,6 +1,7 @@
-"""Special functions with the same bits on every processor; numpy's own depend on its vector units.
+"""Special functions that do not depend on a processor's vector units, as numpy's own do in the last bit.
 
-scipy's are plain C. They are imported when first called: that takes longer than most mechanisms' whole run.
+scipy's are plain C; where they call the C library (all but `exp`), that may still differ in the last bit.
+They are imported when first called: that takes longer than most mechanisms' whole run.
 """
 
 import math

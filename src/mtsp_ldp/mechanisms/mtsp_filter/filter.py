@@ -29,6 +29,8 @@ class Filter:
 
     Attributes
     ----------
+    bank, parts
+        The kinds of models, and the first and last + 1 of the models of each.
     level, variance
         Posterior mean and variance of the frequencies, ``(d,)``: not projected, not shrunk.
     believed, by_model
@@ -39,7 +41,8 @@ class Filter:
 
     def __init__(self, d: int, period: int, *, sums_to_one: bool = True) -> None:
         self.bank = make_bank(d, seasonal=period > 0)
-        models = sum(kind.mean.shape[1] for kind in self.bank)
+        ends = np.cumsum([kind.mean.shape[1] for kind in self.bank]).tolist()
+        self.parts, models = list(zip([0, *ends[:-1]], ends, strict=True)), ends[-1]
         self.weights = ModelWeights(models, d)
         self.level = np.full(d, 1.0 / d)
         self.variance = np.full(d, (SPREAD / d) ** 2)
@@ -75,16 +78,10 @@ class Filter:
             seen = observe(answer, predicted, sums_to_one=self._sums_to_one)
             error, total = seen.values - mean, variance + seen.variances
             self.innovation = error, total
-            self._update(error, total)
+            for kind, (first, end) in zip(self.bank, self.parts, strict=True):
+                kind.update(error[first:end], total[first:end])
             weights = self.weights.learn(error, total)
             mean += variance / total * error
             variance = variance * (seen.variances / total)
         self.believed, self.by_model = weights, (mean, variance)
         self.level, self.variance = mix(weights, mean, variance)
-
-    def _update(self, error: FloatArray, total: FloatArray) -> None:
-        first = 0
-        for kind in self.bank:
-            part = slice(first, first + kind.mean.shape[1])
-            kind.update(error[part], total[part])
-            first = part.stop

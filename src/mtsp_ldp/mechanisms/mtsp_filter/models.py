@@ -55,6 +55,11 @@ class StateSpace:
     ----------
     mean, covariance
         Mean ``(S, K, d)`` and covariance ``(S, S, K, d)`` of the state.
+    damping
+        φ, ``(K, 1)``; None where F = 1.
+    h, with_f, variance
+        Of the last prediction: regressors ``(S,)``, covariance of the state with f ``(S, K, d)``, and
+        variance of f ``(K, d)``.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class StateSpace:
         for place in range(size):
             self.covariance[place, place] = variances[place][:, None]
         self.with_f = np.zeros((size, number, d))
+        self.variance = np.zeros((number, d))
         self.h = np.ones(size)
 
     def predict(self, h: FloatArray, scale: FloatArray) -> Prediction:

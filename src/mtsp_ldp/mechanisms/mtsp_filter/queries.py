@@ -19,7 +19,7 @@ from mtsp_ldp.mechanisms.mtsp_filter.weights import mix
 from mtsp_ldp.mechanisms.posterior import Moments, Windows
 from mtsp_ldp.privacy.survey import Answer
 
-CAUTION = 2.0
+JUMP_CAUTION = 2.0
 """Factor on the variance of a difference: a jump that no model expected makes it too small, by 1.4 to 2.2 on
 made cities and walks, since the models' weights lag behind."""
 
@@ -82,12 +82,9 @@ class OpenWindows:
         growth, fresh = self._growth(t)
         self._mean[fresh] = 0.0
         self._variance[fresh] = 0.0
-        first = 0
-        for kind, covariance in zip(filtered.bank, self._covariances, strict=True):
+        for kind, covariance, part in zip(filtered.bank, self._covariances, filtered.parts, strict=True):
             covariance[:, fresh] = 0.0
-            part = slice(first, first + kind.mean.shape[1])
-            self._follow(kind, covariance, part, growth, filtered)
-            first = part.stop
+            self._follow(kind, covariance, slice(*part), growth, filtered)
         weights = filtered.believed[:, self._cells]
         return [
             (kind, window, Moments(*mix(weights, self._mean[place], self._variance[place])))
@@ -118,23 +115,25 @@ class OpenWindows:
     ) -> None:
         cells, mean, variance = self._cells, self._mean[:, part], self._variance[:, part]
         kind.move(covariance)
-        shared = kind.weigh(covariance)
-        later_mean, later_variance = (table[part, cells] for table in filtered.by_model)
-        step, kept = np.zeros_like(shared), np.ones(())
+        with_sum = kind.weigh(covariance)  # Cov(f, u)
+        f_mean, f_variance = (table[part, cells] for table in filtered.by_model)
+        gain, kept = np.zeros_like(with_sum), np.ones(())
         if filtered.innovation is not None:
             error, total = (array[part, cells] for array in filtered.innovation)
-            step = shared / total
-            mean += step * error
-            variance -= step * shared
+            gain = with_sum / total
+            mean += gain * error
+            variance -= gain * with_sum
             kept = np.asarray(1 - kind.variance[:, cells] / total)
-        mean += growth * later_mean
-        shared *= 2 * kept
-        shared += growth * later_variance
-        shared *= growth
-        variance += shared
-        step -= growth * kept
-        for beside, own in zip(kind.with_f[:, :, cells], covariance, strict=True):
-            own -= step * beside
+        # a report leaves R / S of Cov(x, f) and Cov(f, u); learning and growing are one pass over Cov(x, u)
+        mean += growth * f_mean
+        grown = with_sum
+        grown *= 2 * kept
+        grown += growth * f_variance
+        grown *= growth
+        variance += grown
+        gain -= growth * kept
+        for with_f, own in zip(kind.with_f[:, :, cells], covariance, strict=True):
+            own -= gain * with_f
 
 
 class WindowPosterior:
@@ -211,7 +210,7 @@ def _key(one: Windows) -> bytes:
 
 
 def _difference(found: Moments) -> Moments:
-    return Moments(found.mean, CAUTION * np.maximum(found.variance, 0.0))
+    return Moments(found.mean, JUMP_CAUTION * np.maximum(found.variance, 0.0))
 
 
 class _Table:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mtsp_ldp.foundation.arrays import FloatArray
 
-MEMORY = 200
+ACTIVITY_MEMORY = 200
 """Timestamps over which the usual activity is averaged: a week or more of most streams."""
 BACK = 4
 """Timestamps back to which the recent change of the activity is counted."""
@@ -31,7 +31,7 @@ class Activity:
         now = math.log(max(n, 1))
         self._seen += 1
         self._logs.append(now)
-        self._mean += (now - self._mean) / min(self._seen, MEMORY)
+        self._mean += (now - self._mean) / min(self._seen, ACTIVITY_MEMORY)
         return np.array([1.0, now - self._mean, now - self._logs[0]])
 
 

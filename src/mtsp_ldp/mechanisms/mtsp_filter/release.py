@@ -14,13 +14,13 @@ FEW = 16
 """Number of cells below which they say nothing about each other."""
 MEANS = 2.0 ** np.arange(-6, 6)
 """Means of the exponential distributions whose mixture the cells are drawn from, in units of 1/d."""
-MEMORY = 0.9
+MIXTURE_MEMORY = 0.9
 """Memory of the mixture's weights, a timestamp."""
-CONCENTRATION = 8.0
+MIXTURE_STRENGTH = 8.0
 """Strength of the uniform prior over the mixture's weights, in cells."""
-SWEEPS = 2
+MIXTURE_SWEEPS = 2
 """Rounds of expectation and maximisation a timestamp."""
-CAUTION = 1.5
+SHRINKING_CAUTION = 1.5
 """Factor on the variance of cells above the average."""
 _LEAST = 1e-16
 
@@ -52,12 +52,12 @@ class Shrinkage:
         posteriors = self._posteriors(level, variance)
         likelihood = posteriors[0]
         self._seen += 1
-        for _ in range(SWEEPS):
+        for _ in range(MIXTURE_SWEEPS):
             belongs = self._belongs(likelihood)
-            recent = MEMORY * self._remembered + (1 - MEMORY) * belongs.mean(axis=1)
-            shares = recent / (1 - MEMORY**self._seen)
-            prior = CONCENTRATION / MEANS.size
-            self.mixture = (prior + self._d * shares) / (CONCENTRATION + self._d)
+            recent = MIXTURE_MEMORY * self._remembered + (1 - MIXTURE_MEMORY) * belongs.mean(axis=1)
+            shares = recent / (1 - MIXTURE_MEMORY**self._seen)
+            prior = MIXTURE_STRENGTH / MEANS.size
+            self.mixture = (prior + self._d * shares) / (MIXTURE_STRENGTH + self._d)
         self._remembered = recent
         return self._mixed(*posteriors)
 
@@ -70,7 +70,7 @@ class Shrinkage:
         f - r V and variance V, cut at 0: with s = √V, a = f/s - r s and the hazard b = φ(a)/Φ(a), its mean is
         s (a + b), its variance V (1 - b (a + b)), and the likelihood is r exp(a²/2) Φ(a), up to a factor that
         all rates share. Cells above the average are pulled down, which their variance does not know; it is
-        multiplied by `CAUTION`.
+        multiplied by `SHRINKING_CAUTION`.
         """
         if self._d < FEW:
             return level, variance
@@ -80,7 +80,7 @@ class Shrinkage:
         self, likelihood: FloatArray, means: FloatArray, variances: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         mean, spread = mix(self._belongs(likelihood), means, variances)
-        return mean, np.where(mean > 1 / self._d, CAUTION * spread, spread)
+        return mean, np.where(mean > 1 / self._d, SHRINKING_CAUTION * spread, spread)
 
     def _belongs(self, likelihood: FloatArray) -> FloatArray:
         weights = self.mixture[:, None] * likelihood

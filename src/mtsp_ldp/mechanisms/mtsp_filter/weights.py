@@ -11,9 +11,9 @@ from mtsp_ldp.foundation.special import exp
 
 SHARE = 0.002
 """Share of the weights that starts anew each timestamp, so that no model dies (Herbster and Warmuth 1998)."""
-CONCENTRATION = 2.0
+PRIOR_STRENGTH = 2.0
 """Strength of the uniform prior over models, in cells; 0.5 to 8 do equally well on made cities."""
-SWEEPS = 3
+PRIOR_SWEEPS = 3
 """Rounds of finding the shared prior from the weights, and the weights from the prior, a timestamp."""
 
 
@@ -60,9 +60,9 @@ class ModelWeights:
         self.own /= np.sqrt(total)
         self.own /= self.own.sum(axis=0)
         models, d = self.own.shape
-        for _ in range(SWEEPS):
+        for _ in range(PRIOR_SWEEPS):
             found = self.joint.sum(axis=1)
-            self.shared = (CONCENTRATION / models + found) / (CONCENTRATION + d)
+            self.shared = (PRIOR_STRENGTH / models + found) / (PRIOR_STRENGTH + d)
         joint = self.joint
         self.own *= 1.0 - SHARE
         self.own += SHARE / models
