@@ -70,7 +70,7 @@ WRONG = {
         DATASET.replace("y: lat", "y: lon"),
         "columns=.*: must be different columns of the file",
     ),
-    "column of a number": (DATASET.replace("y: lat", "y: 3"), r"columns\.y=3: must be a string"),
+    "column of a number": (DATASET.replace("y: lat", "y: 3"), r"columns\.y=3: must be text; a name that .* quotes"),
     "cells": (
         DATASET.replace("x: lon, y: lat", "cell: area") + "cells: north\n",
         "cells='north': must be",

@@ -75,3 +75,44 @@ def test_a_header_names_the_columns():
         list(delimited(io.BytesIO("a,b\n1,2\n".encode("utf-16")), None, name="x.csv", wanted=["a"]))
     with pytest.raises(ValueError, match=r"x\.csv: (its first line is no header|column)"):
         list(delimited(io.BytesIO(b"a,b\r1,2\r"), None, name="x.csv", wanted=["c"]))
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 9, 1 << 20])
+def test_a_field_may_span_lines(monkeypatch, size):
+    monkeypatch.setattr(module, "BATCH", size)
+    text = b'1,"x\nzz\ny",3\n4,5,6\n"7,8,9\n1,"x\r\ny",3\n4,"5",6\n'
+    frames = delimited(io.BytesIO(text), ["a", "b", "c"], name="x.csv", quote='"', spanning=True)
+    assert [row for frame in frames for row in frame.rows()] == [
+        ("1", "x\nzz\ny", "3"),
+        ("4", "5", "6"),
+        ("7,8,9", None, None),  # a stray quote: its line with others has too many fields, or too few
+        ("1", "x\r\ny", "3"),
+        ("4", "5", "6"),
+    ]
+
+
+def test_without_a_header_columns_are_numbers():
+    text = b'1,"x\ny",3\n4,5,6\n'
+    frames = delimited(io.BytesIO(text), [], name="x.csv", wanted=["3", "1"], quote='"', spanning=True)
+    assert pl.concat(frames).rows() == [("3", "1"), ("6", "4")]
+    with pytest.raises(ValueError, match="column '4' is missing; there are '1', '2', '3'"):
+        list(delimited(io.BytesIO(text), [], name="x.csv", wanted=["4"], quote='"', spanning=True))
+
+
+def test_bytes_of_another_encoding_are_told_where_they_matter():
+    for encoding in ("latin-1", "utf-16"):
+        text = "who,at\nMüller,1\n".encode(encoding)
+        frames = delimited(io.BytesIO(text), None, name="x.csv", wanted=["who"], encoding=encoding)
+        assert pl.concat(frames).rows() == [("Müller",)]
+    text = "who,at\nMüller,1\n".encode("latin-1")
+    with pytest.raises(ValueError, match=r"x\.csv: column 'who': 'M\ufffdller': must be UTF-8, or encoding"):
+        list(delimited(io.BytesIO(text), None, name="x.csv", wanted=["who"]))
+    assert pl.concat(delimited(io.BytesIO(text), None, name="x.csv", wanted=["at"])).rows() == [("1",)]
+    with pytest.raises(ValueError, match=r"x\.csv: must be text in ascii"):
+        list(delimited(io.BytesIO(text), None, name="x.csv", wanted=["who"], encoding="ascii"))
+
+
+def test_a_header_may_have_other_names():
+    text = b"uid,at\n7,1\n"
+    frames = delimited(io.BytesIO(text), None, name="x.csv", wanted=["user"], aliases={"uid": "user"})
+    assert pl.concat(frames).rows() == [("7",)]

@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtsp_ldp.datasets.base import Dataset, configured
+from mtsp_ldp.experiments.as_written import refuse_misread, underlined
 from mtsp_ldp.mechanisms.options import own_defaults
 from mtsp_ldp.mechanisms.registry import mechanisms
 
@@ -41,8 +42,10 @@ class ConfigError(ValueError):
 def read_yaml(path: Path) -> Any:
     """Read a yaml file, once."""
     try:
-        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
-    except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
+        loaded = OmegaConf.load(path)
+        refuse_misread(path.read_text(encoding="utf-8"))
+        return OmegaConf.to_container(loaded, resolve=True)
+    except (yaml.YAMLError, OmegaConfBaseException, OSError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: {error.problem}" if mark else _first_line(error)  # type: ignore[union-attr]
         raise ConfigError(f"config/{path.relative_to(CONFIG)}: {where}") from None
@@ -134,6 +137,10 @@ def compose_config(stage: str, overrides: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{key}: unknown key; allowed: {', '.join(sorted(known))}")
         if key in GROUPS and not dots:
             read_choice(key, _text_after(word))
+            words.append(f"{word.partition('=')[0]}='{_text_after(word)}'")
+            continue
+        if misread := underlined(word):
+            raise ConfigError(f"{word}: {misread} would be a number: put it in quotes, '\"{misread}\"'")
         words.append(f"++{word.lstrip('+')}" if dots else word)
     _offer_mechanisms()
     try:

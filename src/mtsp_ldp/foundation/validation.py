@@ -12,6 +12,7 @@ _PLAINLY = {
     "less than or equal to": "at most",
     "greater than": "above",
     "less than": "below",
+    "a valid string": "text; a name that looks like a number needs quotes",
     "a valid": "a",
     "a integer": "an integer",
     "a boolean": "true or false",

@@ -1,16 +1,22 @@
 """Delimited text as polars frames of strings, in batches: whatever its size, a few hundred megabytes at most.
 
-Every line is a row, well or badly formed: what cannot be read comes out as nulls, to be counted.
+Every line is a row, well or badly formed: what cannot be read comes out as nulls, to be counted. Where fields
+may span lines, lines that make one row of the right width together are one.
 """
 
+import codecs
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import IO, Any
 
 import polars as pl
 
 BATCH = 1 << 26
 """Bytes of text read at once."""
+LONGEST = 100
+"""Lines that one field may span."""
 _OVER = "more than it should have"
 
 
@@ -24,6 +30,8 @@ def delimited(
     quote: str | None = None,
     encoding: str = "utf-8",
     skip: int = 0,
+    aliases: Mapping[str, str] | None = None,
+    spanning: bool = False,
 ) -> Iterator[pl.DataFrame]:
     """Read the rows of a text as frames of strings.
 
@@ -32,7 +40,8 @@ def delimited(
     file
         The text, as bytes; line ends LF or CR LF.
     columns
-        Names of all columns by position; None takes them from the first line.
+        Names of all columns by position; None takes them from the first line, and no names numbers them from
+        1 on.
     name
         Name of the file, for errors.
     wanted
@@ -41,6 +50,10 @@ def delimited(
         Separator of fields, quote character and encoding; without a quote character quotes are ordinary.
     skip
         Lines before the first row that are no rows.
+    aliases
+        Other names that a first line may give to wanted columns.
+    spanning
+        True if a field in quotes may span lines.
 
     Yields
     ------
@@ -50,12 +63,51 @@ def delimited(
     Raises
     ------
     ValueError
-        Naming the file and a wanted column that it lacks.
+        Naming the file and a wanted column that it lacks, or that holds bytes of another encoding.
     """
+    try:
+        yield from _rows(
+            file if encoding == "utf-8" else codecs.EncodedFile(file, "utf-8", encoding),
+            columns,
+            name,
+            wanted,
+            separator=separator,
+            quote=quote,
+            skip=skip,
+            aliases=aliases or {},
+            spanning=spanning,
+        )
+    except UnicodeError as error:
+        raise ValueError(f"{name}: must be text in {encoding} ({error})") from None
+
+
+def _rows(
+    file: IO[bytes] | codecs.StreamRecoder,
+    columns: Sequence[str] | None,
+    name: str,
+    wanted: Sequence[str],
+    *,
+    separator: str,
+    quote: str | None,
+    skip: int,
+    aliases: Mapping[str, str],
+    spanning: bool,
+) -> Iterator[pl.DataFrame]:
     for _ in range(skip):
         file.readline()
     if columns is None:
-        columns = _header(file.readline().decode(encoding, "replace"), name, separator)
+        there = _header(file.readline().decode("utf-8", "replace"), name, separator)
+        columns = [aliases.get(column, column) for column in there]
+    begin: list[bytes] = []
+    if not columns:
+        begin = list(islice(iter(file.readline, b""), LONGEST))
+        width = max((len(_split(line, separator, quote)) for line in begin), default=0)
+        columns = [str(place) for place in range(1, width + 1)]
+
+    def is_row(line: bytes) -> bool:
+        return len(_split(line, separator, quote)) == len(columns) and line.count(b'"') % 2 == 0
+
+    chunks = _chunks(file, b"".join(begin), is_row if spanning else None)
     for column in wanted:
         if columns.count(column) != 1:
             there = ", ".join(map(repr, columns)) or "none"
@@ -63,12 +115,26 @@ def delimited(
             raise ValueError(f"{name}: column {column!r} {fault}; there are {there}")
     if wanted:  # other columns may have any name, even the same one twice
         columns = [name if name in wanted else f"\0{place}" for place, name in enumerate(columns)]
-    for text in _chunks(file):
-        if encoding != "utf-8":
-            text = text.decode(encoding).encode()
-        frame = _parsed(text, columns, separator, quote)
+    for text in chunks:
+        frame = _parsed(text, columns, separator, quote, spanning=spanning)
         bad = pl.col(_OVER).is_not_null()
-        yield frame.select(pl.when(~bad).then(pl.col(column)).alias(column) for column in wanted or columns)
+        rows = frame.select(pl.when(~bad).then(pl.col(column)).alias(column) for column in wanted or columns)
+        if wanted:
+            _refuse_other_encodings(text, rows, name)
+        yield rows
+
+
+def _refuse_other_encodings(text: bytes, rows: pl.DataFrame, name: str) -> None:
+    """Refuse columns with bytes that are no UTF-8: what replaces them would make one user of two."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        for column in rows.columns:
+            lossy = rows[column].filter(rows[column].str.contains("\ufffd", literal=True))
+            if len(lossy):
+                raise ValueError(
+                    f"{name}: column {column!r}: {lossy[0]!r}: must be UTF-8, or encoding must say what it is"
+                ) from None
 
 
 def _header(line: str, name: str, separator: str) -> list[str]:
@@ -81,21 +147,38 @@ def _header(line: str, name: str, separator: str) -> list[str]:
         raise ValueError(f"{name}: its first line is no header ({error})") from None
 
 
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Read the file in blocks of whole lines."""
-    rest = b""
+def _chunks(
+    file: IO[bytes] | codecs.StreamRecoder, rest: bytes, is_row: Callable[[bytes], bool] | None
+) -> Iterator[bytes]:
+    """Read on in blocks of whole lines; where fields span lines, a block ends behind a line that is a row."""
     while block := file.read(BATCH):
-        cut = block.rfind(b"\n") + 1
+        rest += block
+        cut = rest.rfind(b"\n") + 1
+        if is_row is not None:
+            cut = _end_of_row(rest, cut, is_row)
         if cut:
-            yield rest + block[:cut]
-            rest = block[cut:]
-        else:
-            rest += block
+            yield rest[:cut]
+            rest = rest[cut:]
     if rest:
         yield rest
 
 
-def _parsed(text: bytes, columns: Sequence[str], separator: str, quote: str | None) -> pl.DataFrame:
+def _end_of_row(text: bytes, last: int, is_row: Callable[[bytes], bool]) -> int:
+    """Find the end of the last line that is a row of its own; of the last line, where long there is none."""
+    end = last
+    for _ in range(LONGEST):
+        start = text.rfind(b"\n", 0, max(end - 1, 0)) + 1
+        if is_row(text[start:end]):
+            return end
+        if start == 0:
+            return 0
+        end = start
+    return last
+
+
+def _parsed(
+    text: bytes, columns: Sequence[str], separator: str, quote: str | None, *, spanning: bool
+) -> pl.DataFrame:
     schema: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys([*columns, _OVER], pl.String)
     lines = text.count(b"\n") + (not text.endswith(b"\n"))
     try:
@@ -113,26 +196,47 @@ def _parsed(text: bytes, columns: Sequence[str], separator: str, quote: str | No
     except pl.exceptions.PolarsError:
         frame = pl.DataFrame(schema=schema)
     if frame.height != lines:  # a stray quote took other lines with it
-        frame = _line_by_line(text, schema, separator, quote)
+        frame = _line_by_line(text, schema, separator, quote, spanning=spanning)
     # polars takes an empty field for null, but not an empty one in quotes
     return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if quote else frame
 
 
-def _line_by_line(text: bytes, schema: dict[str, Any], separator: str, quote: str | None) -> pl.DataFrame:
+def _line_by_line(
+    text: bytes, schema: dict[str, Any], separator: str, quote: str | None, *, spanning: bool
+) -> pl.DataFrame:
     """Parse line by line, slowly: a stray quote costs its line only."""
     lines = text.decode("utf-8", "replace").removesuffix("\n").split("\n")
-    width, rows = len(schema), []
-    for line in lines:
-        row = _fields(line.rstrip("\r"), separator, quote)
+    width, rows, place = len(schema), [], 0
+    while place < len(lines):
+        row, taken = _fields(lines[place].rstrip("\r"), separator, quote), 1
+        if spanning and quote and len(row) < width - 1:
+            row, taken = _joined(lines[place : place + LONGEST], separator, quote, width - 1) or (row, 1)
         rows.append([*row[:width], *[None] * (width - len(row))])
+        place += taken
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _joined(lines: list[str], separator: str, quote: str, width: int) -> tuple[list[str], int] | None:
+    """Read lines that together close their quotes and have all fields, as one row; None if they do not."""
+    quotes = 0
+    for taken, line in enumerate(lines, start=1):
+        quotes += line.count(quote)
+        if quotes % 2 == 0:
+            row = _fields("\n".join(lines[:taken]).rstrip("\r"), separator, quote)
+            return (row, taken) if taken > 1 and len(row) == width else None
+    return None
+
+
+def _split(line: bytes, separator: str, quote: str | None) -> list[str]:
+    return _fields(line.decode("utf-8", "replace").rstrip("\r\n"), separator, quote)
 
 
 def _fields(line: str, separator: str, quote: str | None) -> list[str]:
     if quote is None:
         return line.split(separator)
     try:
-        return next(csv.reader([line], delimiter=separator, quotechar=quote), [])
+        lines = io.StringIO(line, newline="")
+        return next(csv.reader(lines, delimiter=separator, quotechar=quote), [])
     except csv.Error:
         return []
 

@@ -2,13 +2,21 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import polars as pl
 
-_ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?\s*$"
+_ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?\s*$"
 
-_ABSOLUTE = re.compile(r"%[:#]*z|%[+s]")  # parts of a strftime form that name the offset
+_TOLD = re.compile(r"%[:#]*z|%[+s]")
+"""Parts of a strftime form that read an offset."""
+_MEANT = re.compile(r"(?<![A-Za-z0-9%])(?:(Z|UTC|GMT)|([+-])(\d\d):?(\d\d))(?![A-Za-z0-9%])")
+"""An offset that is written in the form itself, the same for all times."""
+_DIRECTIVE = re.compile(r"%[-_0^#:.]*\d*[A-Za-z%+]")
+_CLOCK = re.compile(r"%[-_0]*[HIkMTRXcrs+S]")
+_FARTHEST = 14 * 60
+"""Largest offset that a clock on earth has, in minutes."""
+_MINUTE = 60_000_000
 
 
 def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
@@ -20,32 +28,62 @@ def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
     return there.dt.timestamp("us")
 
 
+def beginning(day: pl.Expr, time_zone: str) -> pl.Expr:
+    """Convert days of a zone, as naive midnights, to microseconds of their first moment.
+
+    Clocks that skip midnight begin the day half an hour or an hour later.
+    """
+    moments = (local(day.dt.offset_by(by), time_zone) for by in ("0m", "30m", "1h"))
+    return pl.coalesce(moments)
+
+
 def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
     """Convert times written in a strftime form to microseconds; null where unreadable.
 
-    Without an offset in the form they are on the clocks of the zone.
+    An offset in the form, read or written out (Z, UTC, GMT, +0100), is meant; without one times are on the
+    clocks of the zone.
     """
-    if _ABSOLUTE.search(form):
+    if _TOLD.search(form):
         return text.str.strptime(pl.Datetime("us", "UTC"), form, strict=False).dt.timestamp("us")
-    return local(text.str.strptime(pl.Datetime("us"), form, strict=False), time_zone)
+    naive = text.str.strptime(pl.Datetime("us"), form, strict=False)
+    shift = offset_of(form)
+    if shift is not None:
+        return naive.dt.timestamp("us") - shift * _MINUTE
+    return local(naive, time_zone) if _CLOCK.search(form) else beginning(naive, time_zone)
+
+
+def offset_of(form: str) -> int | None:
+    """Find the offset that is written out in a strftime form, in minutes; None without one."""
+    plain = _DIRECTIVE.sub(" ", form)
+    found = _MEANT.search(plain)
+    if found is None:
+        return None
+    name, sign, hours, minutes = found.groups()
+    return 0 if name else int(f"{sign}1") * (int(hours) * 60 + int(minutes))
 
 
 def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
-    """Convert ISO 8601 times to microseconds; without Z or an offset they are local times of the zone."""
+    """Convert ISO 8601 times to microseconds; without Z or an offset they are local times of the zone.
+
+    A date alone is the beginning of its day. Offsets beyond 14 hours are unreadable.
+    """
     day, clock, offset = (text.str.extract(_ISO, group) for group in (1, 2, 3))
-    clock = clock.fill_null("00:00")
-    clock = pl.when(clock.str.len_chars() == 5).then(clock + ":00").otherwise(clock)
-    naive = (day + " " + clock).str.strptime(pl.Datetime("us"), "%Y-%m-%d %H:%M:%S%.f", strict=False)
+    full = clock.fill_null("00:00")
+    full = pl.when(full.str.len_chars() == 5).then(full + ":00").otherwise(full)
+    naive = (day + " " + full).str.strptime(pl.Datetime("us"), "%Y-%m-%d %H:%M:%S%.f", strict=False)
     hours, minutes = (offset.str.extract(r"^[+-](\d\d):?(\d\d)?$", part) for part in (1, 2))
     shift = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
-    shift = pl.when(offset.str.starts_with("-")).then(-shift).otherwise(shift).fill_null(0)
-    absolute = naive.dt.timestamp("us") - shift * 60_000_000
-    return pl.when(offset.is_null()).then(local(naive, time_zone)).otherwise(absolute)
+    possible = (minutes.cast(pl.Int64).fill_null(0) < 60) & (shift <= _FARTHEST)
+    shift = pl.when(offset.str.starts_with("-")).then(-shift).otherwise(shift)
+    shift = pl.when(offset.is_in(["Z", "UTC", "GMT"])).then(0).when(possible).then(shift)
+    absolute = naive.dt.timestamp("us") - shift * _MINUTE
+    there = pl.when(clock.is_null()).then(beginning(naive, time_zone)).otherwise(local(naive, time_zone))
+    return pl.when(offset.is_null()).then(there).otherwise(absolute)
 
 
 def _unix(per_second: int) -> Callable[[pl.Expr, str], pl.Expr]:
     def read(text: pl.Expr, time_zone: str) -> pl.Expr:
-        number = text.cast(pl.Float64, strict=False) * (1_000_000 // per_second)
+        number = text.cast(pl.Float64, strict=False) * (1_000_000 / per_second)
         return pl.when(number.is_finite()).then(number.round()).cast(pl.Int64, strict=False)
 
     return read
@@ -55,25 +93,33 @@ READERS: dict[str, Callable[[pl.Expr, str], pl.Expr]] = {
     "iso": iso,
     "unix": _unix(1),
     "unix_ms": _unix(1000),
+    "unix_us": _unix(1_000_000),
 }
-"""Named ways to write a time; any other name is a strftime form."""
+"""Named ways to write a time; `SLOT` is one more, and any other name is a strftime form."""
+SLOT = "slot"
+"""Times that are numbers of slots: 0 is the slot that begins in 1970, a time without a date."""
 
 
 def tells_a_day(form: str) -> bool:
     """Tell whether a time written in this form and read again is of the same day."""
     probe = datetime(2024, 3, 29, 20, 25, tzinfo=UTC)
-    if form in READERS:
+    if form in READERS or form == SLOT:
         return True
     try:
         text = pl.select(pl.lit(probe).dt.strftime(form).alias("text"))
         found = text.select(written(pl.col("text"), form, "UTC")).item()
     except pl.exceptions.PolarsError:
         return False
-    return found is not None and datetime.fromtimestamp(found / 1e6, UTC).date() == probe.date()
+    if found is None:
+        return False
+    shift = timedelta(minutes=offset_of(form) or 0)
+    return (datetime.fromtimestamp(found / 1e6, UTC) + shift).date() == probe.date()
 
 
-def read(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
-    """Convert times in a named or a strftime form to microseconds."""
+def read(text: pl.Expr, form: str, time_zone: str, slot_minutes: int = 60) -> pl.Expr:
+    """Convert times in a named or a strftime form to microseconds; numbers of slots by their length."""
+    if form == SLOT:
+        return text.cast(pl.Int64, strict=False) * (slot_minutes * _MINUTE)
     if form in READERS:
         return READERS[form](text, time_zone)
     return written(text, form, time_zone)
