@@ -72,6 +72,10 @@ class Dataset(BaseModel, ABC):
         """List name, size and time of raw files that the user brought and may change; usually none."""
         return []
 
+    def doubts(self, folder: Path) -> list[str]:
+        """List what lies beside the raw files and is not read; usually nothing."""
+        return []
+
     @abstractmethod
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Put the raw files into the folder, as published; return the receipt."""

@@ -15,6 +15,7 @@ from mtsp_ldp.report.stream_figures import overview, verdicts
 from mtsp_ldp.report.style import style_of
 from mtsp_ldp.stages.entry import Config, stage
 from mtsp_ldp.stages.inputs import load_prepared_stream, stream_path
+from mtsp_ldp.streams.doubts import doubts
 from mtsp_ldp.streams.facts import PreparedFacts
 
 
@@ -56,6 +57,8 @@ def main(config: Config) -> None:
         print(f"It starts at {facts.origin} ({facts.time_zone}).")
     if facts.rows:
         print(facts.describe_drops())
+    for doubt in doubts(stream):
+        print(f"WARNING: {doubt}")
     print(f"The page is {target}")
 
 

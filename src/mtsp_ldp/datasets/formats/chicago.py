@@ -9,15 +9,26 @@ import polars as pl
 from mtsp_ldp.datasets.base import register
 from mtsp_ldp.datasets.ingest.delimited import delimited
 from mtsp_ldp.datasets.ingest.domain import OUTSIDE, Domain, Labels
-from mtsp_ldp.datasets.ingest.timestamps import written
+from mtsp_ldp.datasets.ingest.timestamps import iso, written
 from mtsp_ldp.datasets.ingest.traces import Traces
 
 AREAS = 77
+_ALIASES = {
+    "taxi_id": "Taxi ID",
+    "trip_start_timestamp": "Trip Start Timestamp",
+    "trip_end_timestamp": "Trip End Timestamp",
+    "pickup_community_area": "Pickup Community Area",
+    "dropoff_community_area": "Dropoff Community Area",
+}
+"""Names of the columns in the portal's API and in BigQuery."""
 
 
 @register("chicago")
 class Chicago(Traces):
     """Taxi trips, two records each: start and end, on local clocks.
+
+    The columns may have the names of the portal's export, of its API, or of BigQuery, whose times are
+    local ones, too, although it writes UTC after them.
 
     An empty area lies outside the city and is dropped as ``outside``. The areas are numbered by the city,
     side by side, and keep that order.
@@ -36,12 +47,15 @@ class Chicago(Traces):
             ("Trip End Timestamp", "Dropoff Community Area"),
         ]
         wanted = ["Taxi ID", *(column for end in ends for column in end)]
-        for rows in delimited(file, None, name=name, wanted=wanted, quote='"'):
+        for rows in delimited(file, None, name=name, wanted=wanted, quote='"', aliases=_ALIASES):
             for time, area in ends:
                 ride = rows.select(
                     user="Taxi ID",
-                    time=written(pl.col(time), "%m/%d/%Y %I:%M:%S %p", self.time_zone),
-                    label=area,
+                    time=pl.coalesce(
+                        written(pl.col(time), "%m/%d/%Y %I:%M:%S %p", self.time_zone),
+                        iso(pl.col(time).str.strip_suffix(" UTC"), self.time_zone),
+                    ),
+                    label=pl.col(area).str.strip_suffix(".0"),
                 )
                 outside = pl.col("label").is_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
                 yield ride.with_columns(reason=pl.when(outside).then(pl.lit(OUTSIDE)))

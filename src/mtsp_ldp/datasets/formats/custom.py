@@ -1,115 +1,272 @@
-"""A csv or parquet of the user: time, user and a place or a cell's name, in columns of any name."""
+"""Tables of the user: time, user and a place or a cell's name, in columns of any name."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import IO, Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from mtsp_ldp.datasets.base import register
-from mtsp_ldp.datasets.ingest.delimited import delimited
-from mtsp_ldp.datasets.ingest.domain import Domain, Labels
-from mtsp_ldp.datasets.ingest.timestamps import READERS, read, tells_a_day
+from mtsp_ldp.datasets.ingest.archive import opened, whole
+from mtsp_ldp.datasets.ingest.assembly import Rows
+from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
+from mtsp_ldp.datasets.ingest.tables import Layout, name_of, position, read_table, shown, text_of
+from mtsp_ldp.datasets.ingest.timestamps import READERS, SLOT, read, tells_a_day
 from mtsp_ldp.datasets.ingest.traces import Traces
+from mtsp_ldp.streams.facts import Coordinates
+from mtsp_ldp.streams.stream import MOST_CELLS
 
-_ROWS = 1_000_000
 _OWN = {
     "page": "config/README.md tells how",
     "licence": "yours",
-    "manual": "a csv or parquet of your own",
+    "manual": "a table of your own",
 }
+_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", r"\N", "-", "?"]
+_EVERYWHERE = (float("-inf"), float("-inf"), float("inf"), float("inf"))
+_1980 = 315_532_800_000_000
+Role = Literal["user", "time", "date", "x", "y", "cell", "end_time", "end_x", "end_y", "end_cell"]
+
+
+def _check_encoding(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise ValueError("must be the name of an encoding, as utf-8 or latin-1") from None
+
+
+Text = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
+"""Text, or an integer as it is written."""
+Encoding = Annotated[str, AfterValidator(_check_encoding)]
 
 
 @register("custom")
 class Custom(Traces):
-    """Files of the user: every ``*.csv``, ``*.csv.gz`` and ``*.parquet`` in ``data/raw/<name>``.
+    """Tables of the user: every file in ``data/raw/<name>`` that ``files`` names, plain or compressed.
 
     Attributes
     ----------
     columns
-        Names of the columns in the file: ``{user, time, x, y}`` or ``{user, time, cell}``.
+        Names of the columns in the file: ``{user, time, x, y}`` or ``{user, time, cell}``. ``date`` beside
+        ``time`` is a column of its own that comes before it. Trips have their destination in ``end_time`` and
+        ``end_x``, ``end_y`` or ``end_cell``.
+    user_from
+        ``column``, or ``file`` or ``folder`` where the name of the file or of its folder is the user.
     time_format
-        Form of times: ``iso``, ``unix``, ``unix_ms`` or a strftime form; without an offset they are local
-        times of ``time_zone``.
+        Form of times: ``iso``, ``unix``, ``unix_ms``, ``unix_us``, a strftime form, or ``slot`` for numbers
+        of slots. Without an offset, read or written out in the form, they are local times of ``time_zone``.
+    coordinates
+        ``degrees`` or ``plane``: units of x and y. By default degrees if the box may be one in degrees; only
+        where degrees are told are places that the earth has not dropped as ``out_of_range``.
+    files
+        Patterns of the names of files to read.
     separator
-        Separator of fields in a csv.
+        Separator of fields in delimited text; null is a tab in ``.tsv`` and a comma elsewhere.
+    header
+        True if the first line of delimited text names the columns; else a column's name is its number, from
+        1 on.
+    encoding
+        Encoding of delimited text.
+    missing
+        Texts that stand for a missing user or cell; such a record is ``unparsable``.
+    where
+        Texts of other columns that a row must have to count: ``{column: text}`` or ``{column: [texts]}``;
+        other rows are ``filtered``.
     cells
         Names of all cells, in the order of the tree, if a column names them. The list is public: it must not
         depend on who is where.
+    cells_file
+        File beside the others with these names, one a line, in place of ``cells``.
     """
 
-    members: ClassVar[tuple[str, ...]] = ("*.csv", "*.parquet")
+    members: ClassVar[tuple[str, ...]] = ("*.csv", "*.tsv", "*.txt", "*.ndjson", "*.jsonl", "*.parquet")
 
     source: Mapping[str, Any] = _OWN
-    columns: dict[str, str]
+    columns: dict[Role, Text]
+    user_from: Literal["column", "file", "folder"] = "column"
     time_format: str = "iso"
-    separator: str = ","
-    cells: list[Any] = Field(default_factory=list)
+    coordinates: Coordinates | None = None
+    files: Annotated[list[str], Field(min_length=1)] = Field(default=list(members))
+    separator: str | None = None
+    header: bool = True
+    encoding: Encoding = "utf-8"
+    missing: list[str] = _MISSING
+    where: dict[Text, Text | list[Text]] = Field(default={})
+    cells: Annotated[list[Text], Field(max_length=MOST_CELLS)] = Field(default=[])
+    cells_file: str | None = None
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
+        given = set(self.columns)
+        trips = {role for role in given if role.startswith("end_")}
+        place = {"cell"} if "cell" in given else {"x", "y"}
+        ends = {"end_time", *(f"end_{role}" for role in place)}
+        user = {"user"} if self.user_from == "column" else set()
+        if user - given:
+            raise ValueError(
+                "columns: user: missing: without one nobody can say how much is told about whom; user_from: "
+                "file or folder may tell, and tables of counts are format: counts"
+            )
+        if given - {"date"} - trips != {*user, "time", *place} or trips not in (set(), ends):
+            told = ", ".join([*sorted(user), "time"])
+            raise ValueError(
+                f"columns={sorted(given)}: must be [{told}, x, y] or [{told}, cell], with date before time "
+                "or with end_time, end_x, end_y or end_cell of trips"
+            )
+        if "date" in given and trips:
+            raise ValueError(
+                "columns: date: must not be there with end_time; times of trips are one column each"
+            )
         if len(set(self.columns.values())) < len(self.columns):
             raise ValueError(f"columns={dict(self.columns)!r}: must be different columns of the file")
-        given = set(self.columns)
-        if given not in ({"user", "time", "x", "y"}, {"user", "time", "cell"}):
-            raise ValueError(f"columns={sorted(given)}: must be [user, time, x, y] or [user, time, cell]")
-        if ("cell" in given) != bool(self.cells):
+        if not self.header and not all(map(position, [*self.columns.values(), *self.where])):
+            raise ValueError("header=False: columns and where: must be numbers of columns, from 1 on")
+        return self
+
+    @model_validator(mode="after")
+    def _check_cells(self) -> Self:
+        if ("cell" in self.columns) != bool(self.cells or self.cells_file) or (
+            self.cells and self.cells_file
+        ):
             raise ValueError("cells: must name all cells if there is a column for them, and only then")
-        if len(set(map(str, self.cells))) < len(self.cells):
-            raise ValueError(f"cells={self.cells!r}: must be different names")
-        if len(self.separator.encode()) != 1:
+        _check_names(self.cells, "cells")
+        if self.separator is not None and len(self.separator.encode()) != 1:
             raise ValueError(f"separator={self.separator!r}: must be one character")
+        if "%Z" in self.time_format:
+            raise ValueError(
+                f"time_format={self.time_format!r}: %Z: must be %z, or an offset that is written out: "
+                "names of zones are not unique"
+            )
         if not tells_a_day(self.time_format):
             raise ValueError(
-                f"time_format={self.time_format!r}: must be {', '.join(READERS)}, or a strftime form"
+                f"time_format={self.time_format!r}: must be {', '.join(READERS)}, {SLOT}, or a strftime form"
             )
+        if self.time_format == SLOT and {self.time_zone, self.zone_of_days} != {"UTC"}:
+            raise ValueError("time_zone: must be UTC, where numbers of slots are no times of a zone")
         return self
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns of the names of the files that are read, and of the list of cells."""
+        return (*self.files, *([self.cells_file] if self.cells_file else []))
+
+    @property
+    def coordinates_are(self) -> Coordinates:
+        """Units of x and y: those that are told, else degrees if the box may be one in degrees."""
+        if self.coordinates is not None or not self.box:
+            return self.coordinates or "degrees"
+        west, south, east, north = self.box
+        on_earth = west >= -180 and east <= 180 and south >= -90 and north <= 90
+        return "degrees" if on_earth else "plane"
 
     def domain(self, files: list[Path]) -> Domain:
         """Make the domain of the named cells, or of squares of the box."""
-        return Labels([str(cell) for cell in self.cells]) if self.cells else super().domain(files)
+        if self.cells:
+            return Labels(self.cells)
+        if self.cells_file:
+            return Labels(self._names_in(files))
+        if not self.box:
+            raise ValueError(f"dataset {self.name!r}: box: [west, south, east, north] is missing")
+        west, south, east, north = map(float, self.box)
+        world = self.world if self.coordinates == "degrees" else _EVERYWHERE
+        return Squares((west, south, east, north), self.grid, world)
+
+    def _names_in(self, files: list[Path]) -> list[str]:
+        """Read the names of cells from their file."""
+        assert self.cells_file is not None
+        for path in files:
+            with whole(path.name):
+                for name, file in opened(path, (self.cells_file,)):
+                    lines = file.read().decode(self.encoding).splitlines()
+                    names = [line.strip() for line in lines if line.strip()]
+                    if not 1 <= len(names) <= MOST_CELLS:
+                        raise ValueError(f"{name}: {len(names):,} names: must be 1 to {MOST_CELLS:,} cells")
+                    _check_names(names, name)
+                    return names
+        raise ValueError(f"cells_file={self.cells_file!r}: must lie beside the other files")
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every row."""
-        for rows in self._read(name, file):
-            text = {
-                role: pl.col(column).cast(pl.String).str.strip_chars()
-                for role, column in self.columns.items()
-            }
-            place = (
-                {"label": text["cell"]}
-                if "cell" in text
-                else {axis: text[axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
-            )
-            yield rows.select(
-                user=text["user"],
-                time=self._time(rows),
-                reason=pl.lit(None, pl.String),
-                **place,
-            )
+        """Read every row; a trip is two records."""
+        if PurePath(name).name == self.cells_file:
+            return
+        layout = Layout(self.separator, self.header, self.encoding)
+        wanted = list(dict.fromkeys([*self.columns.values(), *self.where]))
+        for rows in read_table(name, file, wanted, layout):
+            yield _with_text(self._record(name, rows, ""), rows, wanted)
+            if "end_time" in self.columns:
+                yield _with_text(self._record(name, rows, "end_"), rows, wanted)
 
-    def _time(self, rows: pl.DataFrame) -> pl.Expr:
-        column = self.columns["time"]
+    def _record(self, name: str, rows: pl.DataFrame, end: str) -> pl.DataFrame:
+        text = {role: text_of(column, rows.schema[column]) for role, column in self.columns.items()}
+        if f"{end}cell" in text:
+            label = text[f"{end}cell"]
+            listed = pl.when(label.is_in(self._listed)).then(label)
+            place = {"label": pl.coalesce(listed, name_of(label, self.missing))}
+        else:
+            place = {axis: text[end + axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
+        return rows.select(
+            user=name_of(text["user"], self.missing) if "user" in text else pl.lit(self._user(name)),
+            time=self._time(rows, text, f"{end}time"),
+            reason=self._filtered(rows),
+            **place,
+        )
+
+    @property
+    def _listed(self) -> list[str]:
+        return list(self.cells)
+
+    def _user(self, name: str) -> str:
+        path = PurePath(name)
+        user = path.parent.name if self.user_from == "folder" else path.stem
+        if not user:
+            raise ValueError(f"{name}: user_from=folder: must lie in a folder, whose name is the user")
+        return user
+
+    def _filtered(self, rows: pl.DataFrame) -> pl.Expr:
+        """Tell which rows are not asked for."""
+        kept = pl.lit(value=True)
+        for column, texts in self.where.items():
+            there = text_of(column, rows.schema[column])
+            kept &= there.is_in([texts] if isinstance(texts, str) else texts).fill_null(value=False)
+        return pl.when(~kept).then(pl.lit("filtered"))
+
+    def _time(self, rows: pl.DataFrame, text: Mapping[Role, pl.Expr], role: str) -> pl.Expr:
+        column = self.columns[role]  # type: ignore[index]
         dtype = rows.schema[column]
         if isinstance(dtype, pl.Datetime):
-            text = pl.col(column).dt.convert_time_zone("UTC") if dtype.time_zone else pl.col(column)
+            time = pl.col(column).dt.convert_time_zone("UTC") if dtype.time_zone else pl.col(column)
             form = "%Y-%m-%dT%H:%M:%S%.6f" + ("Z" if dtype.time_zone else "")
-            return read(text.dt.strftime(form), "iso", self.time_zone)
-        return read(pl.col(column).cast(pl.String).str.strip_chars(), self.time_format, self.time_zone)
+            return read(time.dt.strftime(form), "iso", self.time_zone)
+        if dtype == pl.Date:
+            return read(pl.col(column).cast(pl.String), "iso", self.time_zone)
+        written = text[role]  # type: ignore[index]
+        if "date" in text:
+            written = text["date"] + " " + written
+        return read(written, self.time_format, self.time_zone, self.slot_minutes)
 
-    def _read(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        wanted = list(self.columns.values())
-        if not name.lower().endswith(".parquet"):
-            yield from delimited(file, None, name=name, wanted=wanted, separator=self.separator, quote='"')
-            return
-        if not Path(name).exists():
-            raise ValueError(f"{name}: a parquet in an archive; unpack it")
-        table = pl.scan_parquet(name)
-        for column in wanted:
-            if column not in table.collect_schema().names():
-                there = ", ".join(map(repr, table.collect_schema().names()))
-                raise ValueError(f"{name}: column {column!r} is missing; there are {there}")
-        height = table.select(pl.len()).collect().item()
-        for start in range(0, height, _ROWS):
-            yield table.select(wanted).slice(start, _ROWS).collect()
+    def check_rows(self, rows: Rows) -> None:
+        """Refuse times that are numbers and yet lie before there were phones: their unit is wrong."""
+        last = rows.start + rows.length * self.slot_minutes * 60_000_000
+        if self.time_format.startswith("unix") and self.origin in ("first", "floor") and last < _1980:
+            raise ValueError(
+                f"times lie before 1980 (until {pl.select(pl.from_epoch(pl.lit(last), 'us')).item()}): "
+                f"time_format={self.time_format!r}: must be another unit, {SLOT} for numbers of slots, or "
+                "origin must say where they begin"
+            )
+
+
+def _check_names(names: Sequence[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(f"{what}: {twice!r} is there twice: must be different names")
+
+
+def _with_text(records: pl.DataFrame, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Keep the text of the rows that could not be read, for messages."""
+    bad = records.select(pl.any_horizontal(pl.exclude("reason").is_null())).to_series()
+    if not bad.any():
+        return records.with_columns(read=pl.lit(None, pl.String))
+    text = rows.filter(bad).select(shown(columns)).to_series()
+    place = pl.when(bad).then(bad.cast(pl.Int64).cum_sum() - 1)
+    return records.with_columns(read=text.gather(pl.select(place).to_series()))

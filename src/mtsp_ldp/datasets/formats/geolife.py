@@ -19,9 +19,17 @@ class GeoLife(Traces):
     members: ClassVar[tuple[str, ...]] = ("*.plt",)
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every line after the header; the user is the folder."""
+        """Read every line after the header; the user is the folder.
+
+        Raises
+        ------
+        ValueError
+            If the file lies in no folder ``Trajectory`` of a user.
+        """
         columns = ["lat", "lon", "zero", "altitude", "days", "date", "time"]
-        user = PurePath(name).parts[-3] if len(PurePath(name).parts) > 2 else None
+        user, folder = ("", *PurePath(name).parts)[-3:-1] if len(PurePath(name).parts) > 1 else ("", "")
+        if folder != "Trajectory" or not user:
+            raise ValueError(f"{name}: must lie in a folder <user>/Trajectory, whose name is the user")
         for rows in delimited(file, columns, name=name, skip=6):
             yield rows.select(
                 user=pl.lit(user, pl.String),

@@ -1,14 +1,27 @@
-"""Raw files as byte streams: plain, gzipped, in a zip, in a zip in a zip; never unpacked on disk."""
+"""Raw files as byte streams: plain, compressed, in a zip, in a zip in a zip; never unpacked on disk."""
 
 import fnmatch
+import lzma
 import os
-from collections.abc import Iterator, Sequence
-from gzip import GzipFile
-from pathlib import Path
+import zlib
+from bz2 import BZ2File
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from gzip import BadGzipFile, GzipFile
+from lzma import LZMAFile
+from pathlib import Path, PurePath
 from typing import IO
 from zipfile import BadZipFile, ZipFile
 
-ARCHIVES = (".zip", ".gz")
+COMPRESSED: Mapping[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    ".gz": lambda file: GzipFile(fileobj=file),  # type: ignore[dict-item,return-value]
+    ".bz2": BZ2File,  # type: ignore[dict-item]
+    ".xz": LZMAFile,  # type: ignore[dict-item]
+}
+"""Readers of compressed files by suffix."""
+ARCHIVES = (".zip", *COMPRESSED)
+DAMAGE = (BadZipFile, BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
+"""What reading an archive raises that is torn or none."""
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
@@ -31,6 +44,45 @@ def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(root, name) for name in names if not name.startswith(".")]
     return sorted(path for path in found if matches(path.name, patterns) or _holds(path, patterns))
+
+
+_CONVERTERS = {
+    ".zst": "zstd -d {}",
+    ".7z": "7z x {}",
+    ".rar": "unrar x {}",
+    ".tar": "tar -xf {}",
+    ".tgz": "tar -xf {}",
+    ".xlsx": "ssconvert {} rows.csv",
+    ".xls": "ssconvert {} rows.csv",
+    ".gpx": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {} track_points",
+    ".kml": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
+    ".geojson": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
+    ".gpkg": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
+    ".shp": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
+    ".json": "jq -c '.[]' {} > rows.ndjson",
+    ".feather": "python -c \"import polars; polars.read_ipc('{}').write_parquet('rows.parquet')\"",
+    ".csv": "other names are read",
+    ".tsv": "other names are read",
+    ".txt": "other names are read",
+    ".ndjson": "other formats read it",
+    ".jsonl": "other formats read it",
+    ".parquet": "other formats read it",
+}
+"""Commands that make a kind of file readable."""
+
+
+def unread(folder: Path, patterns: Sequence[str]) -> list[str]:
+    """List files below a folder that may be data and match no pattern, each with what makes it readable."""
+    lines = []
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
+        inner = [part.lower() for part in path.suffixes if part.lower() not in ARCHIVES]
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or not path.is_file() or matches(path.name, patterns) or _holds(path, patterns):
+            continue
+        how = _CONVERTERS.get(inner[-1] if inner else "")
+        if how is not None and path.name != "receipt.json":
+            lines.append(f"{path.name} ({how.format(path.name)})")
+    return lines
 
 
 def _holds(path: Path, patterns: Sequence[str]) -> bool:
@@ -56,8 +108,23 @@ def _within(name: str, file: IO[bytes], patterns: Sequence[str]) -> Iterator[tup
                 if matches(member, patterns):
                     with archive.open(member) as inner:
                         yield from _within(member, inner, patterns)
-    elif name.lower().endswith(".gz"):
-        with GzipFile(fileobj=file) as inner:
-            yield name[: -len(".gz")], inner  # type: ignore[misc]
+        return
+    suffix = PurePath(name).suffix
+    if suffix.lower() in COMPRESSED:
+        with COMPRESSED[suffix.lower()](file) as inner:
+            yield name.removesuffix(suffix), inner
     else:
         yield name, file
+
+
+@contextmanager
+def whole(name: str) -> Iterator[None]:
+    """Turn what a damaged archive raises into ValueError with the name of the file."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise ValueError(f"{name}: not a whole file of its kind ({' '.join(str(error).split())})") from None
+    except OSError as error:
+        if error.errno is not None:  # of the machine; bz2 has none of its own
+            raise
+        raise ValueError(f"{name}: not a whole file of its kind ({error})") from None

@@ -19,7 +19,7 @@ from mtsp_ldp.datasets.ingest.positions import Rules, extend, locate, pick_elsew
 from mtsp_ldp.datasets.ingest.slots import Slots
 
 _NO_YEAR = 253_402_300_800_000_000  # the year 10000 in microseconds
-_READ = ("user", "time", "x", "y", "label")
+_READ = ("user", "time", "x", "y", "label", "read")
 MOST_COUNTS = 1 << 28
 """Largest T × d: the counts of users by slot and cell take two gigabytes then."""
 
@@ -160,15 +160,15 @@ def _least(refused: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _shown(refused: list[pl.DataFrame]) -> dict[str, str]:
-    """Show a record of each reason as it was read; None is a field that could not be read."""
+    """Show a record of each reason as it is in the file, or else as it was read."""
     # beyond, polars cannot write a date
     dated = pl.when(pl.col("time").is_between(-1 << 62, 1 << 62)).then("time").cast(pl.Datetime("us"))
     clock = pl.coalesce(dated.dt.strftime("%Y-%m-%d %H:%M:%S"), pl.col("time").cast(pl.String)).alias("time")
-    return {
-        row.pop("reason"): f" (as {', '.join(f'{name} {value}' for name, value in row.items())})"
-        for frame in refused
-        for row in frame.with_columns(clock).to_dicts()
-    }
+    shown = {}
+    for row in (row for frame in refused for row in frame.with_columns(clock).to_dicts()):
+        reason, text = row.pop("reason"), row.pop("read", None)
+        shown[reason] = f" (as {text or ', '.join(f'{name} {value}' for name, value in row.items())})"
+    return shown
 
 
 def _gathered(

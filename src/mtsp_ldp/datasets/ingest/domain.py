@@ -125,7 +125,7 @@ class Labels:
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Look up the cells of ``label``."""
         table = pl.DataFrame({"label": list(self.names)}).with_columns(
-            cell=pl.int_range(self.d, dtype=pl.UInt16)
+            cell=pl.int_range(self.d).cast(pl.UInt16)
         )
         placed = frame.join(table, on="label", how="left", maintain_order="left")
         unlisted = pl.col("cell").is_null()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from mtsp_ldp.datasets.base import Dataset
+from mtsp_ldp.datasets.ingest.archive import unread
 from mtsp_ldp.datasets.ingest.retrieval import ensure_raw_files, loose_files, require_files
 from mtsp_ldp.datasets.source import Permission, Source
 
@@ -32,6 +33,11 @@ class Published(Dataset, ABC):
         assert self.published  # checked at the border
         return self
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns of the names of the files that are read."""
+        return self.members
+
     @cached_property
     def published(self) -> Source:
         """Description of what is published, and of its addresses."""
@@ -39,12 +45,16 @@ class Published(Dataset, ABC):
 
     def require(self, folder: Path, permission: Permission) -> None:
         """Raise SourceError if raw files are missing and may not be downloaded."""
-        require_files(self.published, self.raw_name, self.members, folder, permission)
+        require_files(self.published, self.raw_name, self.patterns, folder, permission)
 
     def loose_files(self, folder: Path) -> list[tuple[str, int, int]]:
         """List name, size and time of raw files that the user brought and may change."""
-        return loose_files(self.published, self.raw_name, self.members, folder)
+        return loose_files(self.published, self.raw_name, self.patterns, folder)
+
+    def doubts(self, folder: Path) -> list[str]:
+        """List files of data in the folder that are not read, and how to make them readable."""
+        return [f"not read: {line}" for line in unread(folder, self.patterns)]
 
     def fetch(self, folder: Path, permission: Permission) -> dict[str, Any]:
         """Find the raw files on this machine, or download them."""
-        return ensure_raw_files(self.published, self.raw_name, self.members, folder, permission)
+        return ensure_raw_files(self.published, self.raw_name, self.patterns, folder, permission)

@@ -9,17 +9,14 @@ import json
 import os
 import shutil
 import tempfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from gzip import BadGzipFile
-from gzip import open as open_gzip
 from pathlib import Path, PurePosixPath
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
-from mtsp_ldp.datasets.ingest.archive import ARCHIVES, matching
+from mtsp_ldp.datasets.ingest.archive import ARCHIVES, COMPRESSED, DAMAGE, matching, unread
 from mtsp_ldp.datasets.source import Permission, PublishedFile, Source, SourceError
 from mtsp_ldp.foundation.files import atomic_write, digest_file, digest_text
 
@@ -95,6 +92,8 @@ def require_files(
     names = ", ".join(absent) or "raw files"
     where = f"{folder} or ${ELSEWHERE}/{name}"
     put = f"{name}: {names} missing: put them, or what they unpack to ({', '.join(members)}), into {where}"
+    if others := unread(folder, members):
+        put += f"; not read there: {', '.join(others)}"
     if source.manual:
         raise SourceError(f"{put}; {source.manual} ({source.page})")
     if not permission.download:
@@ -175,13 +174,13 @@ def check(path: Path, file: PublishedFile) -> None:
         found = digest_file(path, algorithm)
         if found != published:
             raise SourceError(f"{path.name}: its {algorithm} is {found}, and {published} is published")
-    if path.suffix in ARCHIVES:
+    if path.suffix.lower() in ARCHIVES:
         _read_through(path)
 
 
 def _read_through(path: Path) -> None:
     try:
-        if path.suffix == ".zip":
+        if path.suffix.lower() == ".zip":
             with ZipFile(path) as archive:
                 for member in archive.namelist():
                     inside = PurePosixPath(member.replace("\\", "/"))
@@ -191,10 +190,12 @@ def _read_through(path: Path) -> None:
             if torn is not None:
                 raise SourceError(f"{path.name}: its member {torn!r} is torn")
         else:
-            with open_gzip(path) as stream:
+            with path.open("rb") as file, COMPRESSED[path.suffix.lower()](file) as stream:
                 while stream.read(1 << 22):
                     pass
-    except (BadZipFile, BadGzipFile, EOFError, zlib.error, RuntimeError, NotImplementedError) as error:
+    except (*DAMAGE, OSError, RuntimeError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the machine
         raise SourceError(f"{path.name}: not a whole {path.suffix} archive ({error})") from None
 
 
@@ -245,7 +246,7 @@ def _receipt(
         if not loose:
             raise SourceError(f"{folder}: no file like {', '.join(members)}")
         for path in loose:
-            if path.suffix in ARCHIVES:
+            if path.suffix.lower() in ARCHIVES:
                 check(path, PublishedFile(name=path.name))
         digests = [f"{path.relative_to(folder)} {digest_file(path)}" for path in loose]
         size = sum(path.stat().st_size for path in loose)

@@ -1,6 +1,8 @@
 """Slots: the cut of time into the timestamps of a stream."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
@@ -19,15 +21,15 @@ class Slots:
     time_zone
         Time zone whose calendar days count.
     origin
-        Start of slot 0, in microseconds since 1970 UTC; None for the first record in the domain (for whole
-        days, the midnight before it).
+        Start of slot 0: microseconds since 1970 UTC; ``first`` for the first record in the domain, ``floor``
+        for the whole slot of the day that holds it. For whole days both are the midnight before it.
     length
         T; None for the slot of the last record.
     """
 
     minutes: int
     time_zone: str
-    origin: int | None
+    origin: int | Literal["first", "floor"]
     length: int | None
 
     @property
@@ -36,17 +38,24 @@ class Slots:
 
     def clock(self, time: pl.Expr) -> pl.Expr:
         """Convert times to the microseconds that slots are counted in."""
-        if not self._daily:
-            return time
+        return self._wall(time) if self._daily else time
+
+    def _wall(self, time: pl.Expr) -> pl.Expr:
         absolute = pl.from_epoch(time, time_unit="us").dt.replace_time_zone("UTC")
         return absolute.dt.convert_time_zone(self.time_zone).dt.replace_time_zone(None).dt.timestamp("us")
 
     def start(self, first: int) -> int:
         """Find the start of slot 0 on that clock, where ``first`` is the first record's time."""
-        time = first if self.origin is None else self.origin
-        on_clock = int(pl.select(self.clock(pl.lit(time, dtype=pl.Int64))).item())
-        midnight = on_clock - on_clock % (DAY * MINUTE)
-        return midnight if self._daily and self.origin is None else on_clock
+        if isinstance(self.origin, int):
+            return self._read(self.clock, self.origin)
+        time = self._read(self._wall, first)
+        if self._daily:
+            return time - time % (DAY * MINUTE)
+        since = time % (DAY * MINUTE) % (self.minutes * MINUTE)
+        return first - since if self.origin == "floor" else first
+
+    def _read(self, clock: Callable[[pl.Expr], pl.Expr], time: int) -> int:
+        return int(pl.select(clock(pl.lit(time, dtype=pl.Int64))).item())
 
     def number(self, start: int) -> pl.Expr:
         """Find the number of the slot of each ``time``."""

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 
-_ISO = r"^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?\s*$"
+_OFFSET = r"Z|UTC|GMT|[+-]\d\d(?::?\d\d)?"
+_ISO = rf"^\s*(\d{{4}}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{{1,9}})?)?)\s*({_OFFSET})?)?\s*$"
 
 _TOLD = re.compile(r"%[:#]*z|%[+s]")
 """Parts of a strftime form that read an offset."""

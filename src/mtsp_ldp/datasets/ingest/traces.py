@@ -3,22 +3,20 @@
 import json
 import os
 import tempfile
-import zlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from gzip import BadGzipFile
+from math import isfinite
 from pathlib import Path
 from typing import IO, Annotated, ClassVar, Self
-from zipfile import BadZipFile
 from zoneinfo import ZoneInfo
 
 import polars as pl
 from pydantic import AfterValidator, model_validator
 
 from mtsp_ldp.datasets.base import Count, Side
-from mtsp_ldp.datasets.ingest.archive import opened
+from mtsp_ldp.datasets.ingest.archive import opened, whole
 from mtsp_ldp.datasets.ingest.assembly import Rows, assemble
 from mtsp_ldp.datasets.ingest.delimited import gathered
 from mtsp_ldp.datasets.ingest.domain import Domain, Squares
@@ -33,8 +31,8 @@ from mtsp_ldp.streams.stream import Stream
 
 
 def _check_box(box: Sequence[float]) -> Sequence[float]:
-    if not (len(box) == 4 and box[0] < box[2] and box[1] < box[3]):
-        raise ValueError("must be [west, south, east, north] with west < east and south < north")
+    if not (len(box) == 4 and all(map(isfinite, box)) and box[0] < box[2] and box[1] < box[3]):
+        raise ValueError("must be finite [west, south, east, north] with west < east and south < north")
     return box
 
 
@@ -62,9 +60,12 @@ class Traces(Published):
     slot_minutes
         Length of a slot; whole days are calendar days.
     time_zone
-        Time zone of times without an offset, and of calendar days.
+        Time zone of times without an offset.
+    day_zone
+        Time zone of calendar days, of ``origin`` and of clocks in figures; by default ``time_zone``.
     origin
-        Start of slot 0: ``first`` for the first record in the box, an ISO time, or seconds since 1970.
+        Start of slot 0: ``floor`` for the whole slot that holds the first record in the box (slots of an hour
+        begin at full hours), ``first`` for that record, an ISO time, or seconds since 1970.
     length
         T; None for the slot of the last record.
     within_slot
@@ -78,14 +79,15 @@ class Traces(Published):
 
     world: ClassVar[tuple[float, float, float, float]] = (-180.0, -90.0, 180.0, 90.0)
     """Bounds of valid coordinates: west, south, east, north."""
-    coordinates: ClassVar[Coordinates] = "degrees"
+    units: ClassVar[Coordinates] = "degrees"
     """Units of x and y."""
 
     box: Box | None = None
     grid: Side = 16
     slot_minutes: Count = 60
     time_zone: Zone = "UTC"
-    origin: str | int = "first"
+    day_zone: Zone | None = None
+    origin: str | int = "floor"
     length: Count | None = None
     within_slot: WithinSlot = "last"
     hold: Count = 1
@@ -93,9 +95,27 @@ class Traces(Published):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.origin != "first" and self._origin() is None:
-            raise ValueError(f"origin={self.origin!r}: must be first, an ISO time, or seconds since 1970")
+        if self.origin not in ("first", "floor") and self._origin() is None:
+            raise ValueError(
+                f"origin={self.origin!r}: must be floor, first, an ISO time, or seconds since 1970"
+            )
+        if self.box and self.coordinates_are == "degrees":
+            west, south, east, north = self.box
+            if not (west >= -180 and east <= 180 and south >= -90 and north <= 90):
+                raise ValueError(
+                    f"box={list(self.box)}: must lie in [-180, -90, 180, 90], the degrees that there are"
+                )
         return self
+
+    @property
+    def coordinates_are(self) -> Coordinates:
+        """Units of x and y."""
+        return self.units
+
+    @property
+    def zone_of_days(self) -> str:
+        """Time zone of calendar days and of figures."""
+        return self.day_zone or self.time_zone
 
     @property
     def slots(self) -> int | None:
@@ -118,17 +138,21 @@ class Traces(Published):
         west, south, east, north = map(float, self.box)
         return Squares((west, south, east, north), self.grid, self.world)
 
+    def check_rows(self, rows: Rows) -> None:
+        """Raise ValueError for rows that only a wrong reading of the files can give; usually none are."""
+
     def prepare(self, folder: Path) -> Stream:
         """Make the stream; every record is in it or counted by reason."""
-        files = local_files(self.published, self.members, folder)
+        files = local_files(self.published, self.patterns, folder)
         if not files:
             raise ValueError(
-                f"{self.name}: no file like {', '.join(self.members)} in {folder}; fetch comes first"
+                f"{self.name}: no file like {', '.join(self.patterns)} in {folder}; fetch comes first"
             )
         domain = self.domain(files)
         with self._scratch(folder) as scratch:
             try:
                 rows = assemble(gathered(self._records(files)), domain, self._slots(), self._rules(), scratch)
+                self.check_rows(rows)
             except ValueError as error:
                 raise ValueError(f"{self.name}: {error}") from None
         facts = self._facts(rows, domain, folder)
@@ -148,27 +172,25 @@ class Traces(Published):
 
     def _records(self, files: list[Path]) -> Iterator[pl.DataFrame]:
         for path in files:
-            try:
-                for name, file in opened(path, self.members):
+            with whole(path.name):
+                for name, file in opened(path, self.patterns):
                     yield from self.records(name, file)
-            except (pl.exceptions.PolarsError, BadZipFile, BadGzipFile, EOFError, zlib.error) as error:
-                message = " ".join(str(error).split())
-                raise ValueError(f"{path.name}: not a whole file of its kind ({message})") from None
 
     def _origin(self) -> int | None:
         if isinstance(self.origin, int):
             return self.origin * 1_000_000
-        return pl.select(iso(pl.lit(str(self.origin)), self.time_zone)).item()  # type: ignore[no-any-return]
+        return pl.select(iso(pl.lit(str(self.origin)), self.zone_of_days)).item()  # type: ignore[no-any-return]
 
     def _slots(self) -> Slots:
-        origin = None if self.origin == "first" else self._origin()
-        return Slots(self.slot_minutes, self.time_zone, origin, self.length)
+        told = self._origin()
+        origin = told if told is not None else "first" if self.origin == "first" else "floor"
+        return Slots(self.slot_minutes, self.zone_of_days, origin, self.length)
 
     def _rules(self) -> Rules:
         return Rules(self.within_slot, self.hold, self.minimum_reports)
 
     def _facts(self, rows: Rows, domain: Domain, folder: Path) -> StreamFacts:
-        zone = ZoneInfo("UTC" if self.slot_minutes % DAY == 0 else self.time_zone)
+        zone = ZoneInfo("UTC" if self.slot_minutes % DAY == 0 else self.zone_of_days)
         origin = datetime.fromtimestamp(rows.start / 1e6, UTC).astimezone(zone).replace(tzinfo=None)
         receipt = (folder / "receipt.json").read_bytes() if (folder / "receipt.json").exists() else b""
         squares = isinstance(domain, Squares)
@@ -178,12 +200,12 @@ class Traces(Published):
             **self.own_facts,
             slot_minutes=self.slot_minutes,
             origin=origin.isoformat(sep=" "),
-            time_zone=self.time_zone,
+            time_zone=self.zone_of_days,
             hold=self.hold,
             within_slot=self.within_slot,
             grid=self.grid if squares else None,
             box=tuple(self.box or ()) if squares else None,
-            coordinates=(self.coordinates if placed else None),
+            coordinates=(self.coordinates_are if placed else None),
             cells=cells,
             rows=rows.records,
             rows_by_reason=rows.reasons,
