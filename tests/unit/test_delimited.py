@@ -91,6 +91,22 @@ def test_a_field_may_span_lines(monkeypatch, size):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        # each line alone looks like a row, and only the quotes tell
+        (b'1,"see\n2,below"\n3,4\n', [("1", "see\n2,below"), ("3", "4")]),
+        # inches, and stray quotes before a text: one line each
+        (b'1,5" pipe\n2,x\n3,6" pipe\n', [("1", '5" pipe'), ("2", "x"), ("3", '6" pipe')]),
+        (b'1,"a\n2,x\n3,"b\n', [("1", "a"), ("2", "x"), ("3", "b")]),
+        (b'1,"a\n2,x\n', [("1", "a"), ("2", "x")]),
+    ],
+)
+def test_lines_are_one_row_only_by_the_letter(text, rows):
+    frames = delimited(io.BytesIO(text), ["a", "b"], name="x.csv", quote='"', spanning=True)
+    assert pl.concat(frames).rows() == rows
+
+
 def test_without_a_header_columns_are_numbers():
     text = b'1,"x\ny",3\n4,5,6\n'
     frames = delimited(io.BytesIO(text), [], name="x.csv", wanted=["3", "1"], quote='"', spanning=True)

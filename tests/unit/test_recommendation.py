@@ -102,13 +102,13 @@ def test_a_simulated_error_has_the_standard_error_of_its_mean():
 
 @pytest.mark.parametrize("stream", [jumping(50), panel(50)])
 def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it_helps(stream):
-    advice = advise(stream, [0.5, 1.0], [10, 20], no_options, repetitions=2)
+    advice = advise(stream, [0.5, 1.0], [10, 20], no_options)
     assert not advice.table["wins"].any()
     assert not advice.table["chosen"].any()
     told = sentence(advice)
-    assert told.startswith("As released: publish nothing; ")
-    assert "\nProjected, which costs no privacy: publish nothing; " in told
-    assert "use" not in told
+    assert told.startswith("As released: publish nothing")
+    assert "\nProjected, which costs no privacy: publish nothing" in told
+    assert "use " not in told
     expected = Expectation(stream)
     assert list(advice.later) == [10, 20]
     for window, found in advice.later.items():
@@ -122,13 +122,30 @@ def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it
 
 def test_where_nothing_helps_it_says_so():
     # everybody spread evenly, for ever: 1/d is the truth
-    advice = advise(Stream.from_counts(np.full((30, 4), 10)), [1.0], [10], no_options, repetitions=2)
+    advice = advise(Stream.from_counts(np.full((30, 4), 10)), [1.0], [10], no_options)
     assert sentence(advice) == (
         "As released: publish nothing at ε = 1 (w = 10); publishing nothing errs by 0, "
         "and by closed form at w = 10 not even ε = 100 helps.\n"
         "Projected, which costs no privacy: publish nothing at ε = 1 (w = 10); "
         "publishing nothing errs by 0."
     )
+
+
+def test_few_repetitions_recommend_nothing_that_was_simulated():
+    advice = advise(growing(20000), [1.0], [10], no_options, repetitions=4)
+    assert set(advice.table.filter("wins")["method"]) == {"closed form"}
+    told = sentence(advice)
+    assert told.startswith("Fewer than 5 repetitions tell nothing: nothing that was simulated is recommended.")
+    assert "Projected, which costs no privacy: publish nothing, unless more repetitions tell that " in told
+
+
+def test_the_slice_lies_where_users_are():
+    counts = np.zeros((400, 2), dtype=int)
+    counts[:60], counts[-60:] = [30, 10], [20, 20]
+    advice = advise(Stream.from_counts(counts), [1.0], [5], no_options, repetitions=2, seconds=0.01)
+    assert not advice.whole
+    assert (counts[advice.first : advice.last + 1].sum(axis=1) > 0).all()
+    assert not advice.table["mse"].is_nan().any()
 
 
 def test_nothing_that_loses_to_a_floor_is_chosen():
@@ -178,12 +195,12 @@ def told(monkeypatch, capsys, *arguments):
 
 def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkeypatch, capsys):
     growing(20000).write(tmp_path / "streams" / "log.parquet")
-    where = [f"data={tmp_path}", "dataset=log", "repetitions=4", "window=[10]"]
+    where = [f"data={tmp_path}", "dataset=log", "repetitions=5", "window=[10]"]
     grid = told(monkeypatch, capsys, *where)
     assert grid == told(monkeypatch, capsys, *where)
     assert "w = 10" in grid
     assert "ε = 0.5" in grid
-    assert "4 simulated repetitions" in grid
+    assert "5 simulated repetitions" in grid
     one = told(monkeypatch, capsys, *where, "epsilon=1", f"output={tmp_path / 'advice.csv'}")
     assert one.splitlines()[-2].startswith(
         "As released: use MTSP-F (ours) "

@@ -20,7 +20,7 @@ class Interval(NamedTuple):
     high: pl.Series
 
 
-def half_width(deviation: pl.Series, number: pl.Series) -> pl.Series:
+def half_width(deviation: pl.Series, number: pl.Series, comparisons: int = 1) -> pl.Series:
     """Compute half of the width of a mean's interval: t times its standard error.
 
     Parameters
@@ -29,9 +29,11 @@ def half_width(deviation: pl.Series, number: pl.Series) -> pl.Series:
         Standard deviation over repetitions (ddof = 1); null for a single one.
     number
         Number of repetitions.
+    comparisons
+        Number of intervals that are to hold all at once (Bonferroni).
     """
     freedom = np.maximum(number.to_numpy() - 1, 1)
-    quantile = pl.Series(stats.t.ppf((1 + LEVEL) / 2, freedom), dtype=pl.Float64)
+    quantile = pl.Series(stats.t.ppf(1 - (1 - LEVEL) / 2 / comparisons, freedom), dtype=pl.Float64)
     return quantile * deviation / number.sqrt()
 
 

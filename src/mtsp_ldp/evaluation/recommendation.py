@@ -26,6 +26,8 @@ SECONDS = 55.0
 """Approximate seconds of all simulations on one core; a longer stream is sliced."""
 FLAT, TREE = (6e-5, 2.2e-7), (2e-4, 1.5e-6)
 """Seconds a step, and a step and cell, of histograms and of trees, measured on one core."""
+FEWEST = 5
+"""Repetitions below which a simulation tells nothing."""
 WORTH = 0.99
 """Part of the floor's error that a mechanism has to stay below: a gain of less than one percent is none."""
 LOOK_UP, START = 1.5e-8, 4e-8
@@ -51,8 +53,10 @@ class Advice:
     table
         A row a release, mechanism, ε and w, floors last: ``mse`` of frequencies, ``standard_error`` (null
         for what is exact), ``method`` (``closed form``, ``simulation``, ``floor``), ``repetitions``, ``high``
-        (end of the 95 % interval), ``wins`` over and ``loses`` to publishing nothing (with all of its
-        interval), ``chosen``, and ``tied`` (it wins too, and its interval meets the chosen one's).
+        (end of the 95 % interval), ``wins`` over publishing nothing (with all of an interval that allows for
+        the number of simulations in the table), ``loses`` to it (with all of its own), ``chosen``, ``tied``
+        (it wins too, and its interval meets the chosen one's), and ``open`` (its mean is below that of
+        publishing nothing, and it does not win).
     first, last
         First and last timestamp of the slice that all of it is about.
     whole
@@ -109,7 +113,7 @@ def advise(
     closed = [name for name in names if has_closed_form(name, options(name))]
     cells = [(epsilon, window) for window in windows for epsilon in epsilons]
     length = _length(stream, names, seconds / (len(cells) * repetitions), 3 * max(windows))
-    first = (stream.length - length) // 2
+    first = _place(stream, length)
     part = slice_stream(stream, first, length)
     expected = Expectation(part)
     rows: list[tuple[Any, ...]] = [
@@ -167,6 +171,14 @@ def _length(stream: Stream, names: Sequence[str], seconds: float, least: int) ->
     return min(stream.length, max(int(seconds / step) if step else stream.length, least))
 
 
+def _place(stream: Stream, length: int) -> int:
+    """Place the slice where most timestamps have users, as close to the middle as that is."""
+    busy = np.concatenate([[0], np.cumsum(stream.active > 0)])
+    there = busy[length:] - busy[:-length]
+    starts = np.flatnonzero(there == there.max())
+    return int(starts[np.abs(starts - (stream.length - length) // 2).argmin()])
+
+
 def slice_stream(stream: Stream, first: int, length: int) -> Stream:
     """Slice consecutive timestamps of a stream into a new one; the whole stream is returned as it is."""
     if length == stream.length:
@@ -216,21 +228,29 @@ def _judged(table: pl.DataFrame) -> pl.DataFrame:
     number = table["repetitions"].fill_null(2)
     deviation = table["standard_error"].fill_null(0.0) * number.sqrt()
     low, high = positive(table["mse"], half_width(deviation, number))
+    simulated = pl.col("method") == "simulation"
+    comparisons = max(table.filter(simulated).height, 1)
+    _, surely = positive(table["mse"], half_width(deviation, number, comparisons))
     cell, error, floors = ["release", "epsilon", "window"], pl.col("mse"), pl.col("method") == "floor"
+    known = ~floors & (~simulated | (pl.col("repetitions") >= FEWEST))
     candidate = pl.when(pl.col("wins")).then(error)
     return (
-        table.with_columns(low=low, high=high)
+        table.with_columns(low=low, high=high, surely=surely)
         .with_columns(floor=error.filter(floors).min().over("release"))
         .with_columns(
-            wins=~floors & (pl.col("high") < WORTH * pl.col("floor")),
+            wins=known & (pl.col("surely") < WORTH * pl.col("floor")),
             loses=~floors & (pl.col("low") > pl.col("floor") * SAME),
+            open=~floors & (error < WORTH * pl.col("floor")),
         )
-        .with_columns(chosen=(candidate == candidate.min().over(cell)).fill_null(False))
+        .with_columns(
+            chosen=(candidate == candidate.min().over(cell)).fill_null(False),
+            open=pl.col("open") & ~pl.col("wins"),
+        )
         .with_columns(end=pl.when(pl.col("chosen")).then(pl.col("high")).max().over(cell))
         .with_columns(
             tied=(pl.col("wins") & ~pl.col("chosen") & (pl.col("low") <= pl.col("end"))).fill_null(False)
         )
-        .drop("low", "end", "floor")
+        .drop("low", "end", "floor", "surely")
     )
 
 

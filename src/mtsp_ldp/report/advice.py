@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from mtsp_ldp.evaluation.recommendation import Advice
+from mtsp_ldp.evaluation.recommendation import FEWEST, Advice
 
 
 def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
@@ -26,7 +26,10 @@ def sentence(advice: Advice, label: Callable[[str], str] = str) -> str:
     ]
     later = f", and by closed form {', '.join(waits)}" if waits else ""
     projected = _verdict(advice.table.filter(pl.col("release") == "projected"), label)
-    return f"As released: {raw}{later}.\nProjected, which costs no privacy: {projected}."
+    simulated = advice.table.filter(pl.col("method") == "simulation")["repetitions"]
+    few = f"Fewer than {FEWEST} repetitions tell nothing: nothing that was simulated is recommended.\n"
+    note = few if len(simulated) and int(simulated.min()) < FEWEST else ""  # type: ignore[arg-type]
+    return f"{note}As released: {raw}{later}.\nProjected, which costs no privacy: {projected}."
 
 
 def _verdict(table: pl.DataFrame, label: Callable[[str], str]) -> str:
@@ -36,7 +39,12 @@ def _verdict(table: pl.DataFrame, label: Callable[[str], str]) -> str:
         chosen = part.filter("chosen")["mechanism"].to_list()
         tied = part.filter("tied")["mechanism"].to_list()
         names = [label(name) for name in [*chosen, *sorted(tied)]]
-        said = f"use {' or '.join(names)}" if names else "publish nothing"
+        open_ = [label(name) for name in sorted(part.filter("open")["mechanism"].to_list())]
+        said = "publish nothing"
+        if names:
+            said = f"use {' or '.join(names)}"
+        elif open_:
+            said = f"publish nothing, unless more repetitions tell that {' or '.join(open_)} helps"
         verdicts.setdefault(said, []).append((float(epsilon), int(window)))
     everywhere = len(verdicts) == 1
     parts = [

@@ -209,7 +209,7 @@ def _line_by_line(
     width, rows, place = len(schema), [], 0
     while place < len(lines):
         row, taken = _fields(lines[place].rstrip("\r"), separator, quote), 1
-        if spanning and quote and len(row) < width - 1:
+        if spanning and quote and lines[place].count(quote) % 2:
             row, taken = _joined(lines[place : place + LONGEST], separator, quote, width - 1) or (row, 1)
         rows.append([*row[:width], *[None] * (width - len(row))])
         place += taken
@@ -217,13 +217,17 @@ def _line_by_line(
 
 
 def _joined(lines: list[str], separator: str, quote: str, width: int) -> tuple[list[str], int] | None:
-    """Read lines that together close their quotes and have all fields, as one row; None if they do not."""
+    """Read lines that are one row together, by the letter of the format; None if they are not."""
     quotes = 0
     for taken, line in enumerate(lines, start=1):
         quotes += line.count(quote)
         if quotes % 2 == 0:
-            row = _fields("\n".join(lines[:taken]).rstrip("\r"), separator, quote)
-            return (row, taken) if taken > 1 and len(row) == width else None
+            text = io.StringIO("\n".join(lines[:taken]).rstrip("\r"), newline="")
+            try:
+                rows = list(csv.reader(text, delimiter=separator, quotechar=quote, strict=True))
+            except csv.Error:
+                return None
+            return (rows[0], taken) if len(rows) == 1 and len(rows[0]) == width else None
     return None
 
 
@@ -235,8 +239,7 @@ def _fields(line: str, separator: str, quote: str | None) -> list[str]:
     if quote is None:
         return line.split(separator)
     try:
-        lines = io.StringIO(line, newline="")
-        return next(csv.reader(lines, delimiter=separator, quotechar=quote), [])
+        return next(csv.reader([line], delimiter=separator, quotechar=quote), [])
     except csv.Error:
         return []
 
