@@ -411,7 +411,7 @@ def test_cells_by_name_keep_their_order(tmp_path):
         ({"columns": {"user": "u", "time": "t", "cell": "c"}}, "cells: must name"),
         (
             {"columns": {"user": "u", "time": "t", "cell": "c"}, "cells": ["a", "a"]},
-            r"cells=\['a', 'a'\]: must be different",
+            "cells: 'a' is there twice: must be different names",
         ),
     ],
 )
@@ -422,6 +422,6 @@ def test_bad_columns_are_refused(change, message):
 
 def test_a_missing_file_of_ones_own_is_asked_for(tmp_path):
     with pytest.raises(
-        ValueError, match=r"mine: raw files missing: .*\*\.csv, \*\.parquet.*a csv or parquet of your own"
+        ValueError, match=r"mine: raw files missing: .*\*\.csv, .*\*\.parquet.*a table of your own"
     ):
         configured({**CUSTOM, "origin": 0}).fetch(tmp_path / "mine", Permission())

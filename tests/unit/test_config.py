@@ -70,7 +70,10 @@ WRONG = {
         DATASET.replace("y: lat", "y: lon"),
         "columns=.*: must be different columns of the file",
     ),
-    "column of a number": (DATASET.replace("y: lat", "y: 3"), r"columns\.y=3: must be text; a name that .* quotes"),
+    "column of a number": (
+        DATASET.replace("y: lat", "y: 3.5"),
+        r"columns\.y=3\.5: must be text; a name that .* quotes",
+    ),
     "cells": (
         DATASET.replace("x: lon, y: lat", "cell: area") + "cells: north\n",
         "cells='north': must be",
@@ -85,7 +88,7 @@ WRONG = {
     "no separator": (DATASET + "separator: ''\n", "separator='': must be one character"),
     "time": (
         DATASET + "time_format: isso\n",
-        "time_format='isso': must be iso, unix, unix_ms, or a",
+        "time_format='isso': must be iso, unix, unix_ms, unix_us, slot, or a",
     ),
     "clock": (DATASET + "time_format: '%H:%M'\n", "time_format='%H:%M': must be iso, "),
     "letter": (DATASET + "time_format: '%d %Q'\n", "time_format='%d %Q': must be iso, "),

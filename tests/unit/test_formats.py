@@ -276,7 +276,7 @@ def test_without_raw_files_it_says_what_it_looked_for(tmp_path):
         ({"slot_minutes": 2.5}, "slot_minutes=2.5"),
         ({"hold": True}, "hold=True"),
         ({"time_zone": "Asia/Peking"}, "time_zone='Asia/Peking'"),
-        ({"origin": "yesterday"}, "origin='yesterday': must be first, an ISO time"),
+        ({"origin": "yesterday"}, "origin='yesterday': must be floor, first, an ISO time"),
         ({"within_slot": "best"}, "within_slot='best': must be one of last, first, most"),
         ({"length": 0}, "length=0"),
         ({"source": {"page": "p", "licence": "l", "pages": 1}}, "source.pages: unknown key"),

@@ -135,7 +135,9 @@ def test_few_repetitions_recommend_nothing_that_was_simulated():
     advice = advise(growing(20000), [1.0], [10], no_options, repetitions=4)
     assert set(advice.table.filter("wins")["method"]) == {"closed form"}
     told = sentence(advice)
-    assert told.startswith("Fewer than 5 repetitions tell nothing: nothing that was simulated is recommended.")
+    assert told.startswith(
+        "Fewer than 5 repetitions tell nothing: nothing that was simulated is recommended."
+    )
     assert "Projected, which costs no privacy: publish nothing, unless more repetitions tell that " in told
 
 
@@ -222,7 +224,7 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
         ("dataset=atlantis", "recommend: dataset='atlantis': must be one of brightkite, "),
         ("dataset.nam=3", "recommend: config/dataset/log.yaml: nam: unknown key"),
         ("epsilon=0", "recommend: epsilon=0: must be above 0"),
-        ("epsilon=[1,x]", "recommend: epsilon='x': must be a number"),
+        ("epsilon=[1,x]", "recommend: epsilon[1]='x': must be a number"),
         ("epsilon=[]", "recommend: epsilon=[], window=[10, 20, 50]: must be at least one of each"),
         ("epsilon=[1", "recommend: no viable alternative at input '[1'"),
         ("window=61", "recommend: window=61: must be in 1..60, the timestamps of this stream"),

@@ -12,6 +12,7 @@ from mtsp_ldp.evaluation.scoring import score
 from mtsp_ldp.evaluation.workload import Workload
 from mtsp_ldp.foundation.arrays import FloatArray
 from mtsp_ldp.foundation.files import atomic_write, read_table, read_table_metadata
+from mtsp_ldp.mechanisms.registry import find
 from mtsp_ldp.releases.release import Release
 from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
@@ -101,6 +102,7 @@ def run_cell(
     release : Release
         The release of repetition 0.
     """
+    _check_terms(mechanism, epsilon=epsilon, window=window)
     workload = Workload(stream, stream.replicate)
     rows: list[tuple[Any, ...]] = []
     first: Release | None = None
@@ -128,6 +130,13 @@ def run_cell(
     if first is None:
         raise ValueError(f"repetitions={repetitions!r}: must be at least 1")
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), first
+
+
+def _check_terms(mechanism: str, **terms: float | None) -> None:
+    """Raise ValueError for a mechanism that reads data and lacks one of its terms."""
+    for name, value in terms.items():
+        if value is None and find(mechanism).cls.reads_data:
+            raise ValueError(f"{name}=None: must be a number, which {mechanism} depends on")
 
 
 def write_run(files: RunFiles, scores: pl.DataFrame, release: Release, provenance: Mapping[str, str]) -> None:

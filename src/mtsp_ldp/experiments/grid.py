@@ -5,7 +5,15 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from mtsp_ldp.evaluation.runs import RunFiles
 from mtsp_ldp.experiments.config import ConfigError, compose_config, make_dataset, read_choice
@@ -192,14 +200,39 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
     return make_experiment({**config, **typed(overrides or {})}, source)
 
 
+_Several = BeforeValidator(lambda value: value if value is None or isinstance(value, list) else [value])
+
+
+class _Parameters(BaseModel):
+    """The parameters of a stage by hand, beside its data set, mechanism and experiment."""
+
+    model_config = ConfigDict(strict=True)
+
+    epsilon: Annotated[list[float] | None, _Several]
+    window: Annotated[list[int] | None, _Several]
+    repetitions: Annotated[int, Field(ge=1)]
+    seed: Annotated[int, Field(ge=0)]
+    study: str
+    output: str | None
+    label: str | None
+    code: str | None
+    commit: str | None
+    data: str
+    reports: str
+
+
 def check_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Check data set, mechanism and experiment of a stage's config, and hand it on.
+    """Check the parameters, data set, mechanism and experiment of a stage's config, and hand it on.
 
     Raises
     ------
     ConfigError
         In one line.
     """
+    try:
+        _Parameters.model_validate({key: config.get(key) for key in _Parameters.model_fields})
+    except ValidationError as error:
+        raise ConfigError(explain(error, "", _Parameters.model_fields)) from None
     make_dataset(config["dataset"]["name"], config["dataset"])
     try:
         mechanism = config["mechanism"]

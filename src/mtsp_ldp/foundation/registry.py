@@ -78,7 +78,7 @@ class Registry(Generic[T]):
         ValueError
             If there is none; the message lists the names, and what was left out.
         """
-        if name not in self.known:
+        if not isinstance(name, str) or name not in self.known:
             raise ValueError(
                 f"{self.noun}={name!r}: must be one of {'; '.join([', '.join(self.known), *self.warnings()])}"
             )

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from mtsp_ldp.foundation.numbers import plain
 from mtsp_ldp.foundation.validation import explain
 from mtsp_ldp.mechanisms.base import Initial, Registration, Setting
 from mtsp_ldp.privacy.division import DIVISIONS
@@ -33,14 +34,27 @@ class _Terms(BaseModel):
     window: Annotated[int, Field(ge=1)]
 
 
-def check_terms(epsilon: float, window: int, length: int | None = None) -> None:
-    """Raise ValueError unless epsilon is finite and positive, and the window an integer from 1 to T."""
+LEAST_EPSILON = 1e-9
+"""Least budget of a window: below, variances leave the range of numbers."""
+
+
+def check_terms(epsilon: float, window: int, length: int | None = None) -> tuple[float, int]:
+    """Take the terms of a window: a budget that is finite and above 0, and a length from 1 to T.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, its value and what it must be.
+    """
     try:
-        _Terms(epsilon=epsilon, window=window)
+        terms = _Terms(epsilon=plain(epsilon), window=plain(window))
     except ValidationError as error:
         raise ValueError(explain(error, "", [])) from None
+    if terms.epsilon < LEAST_EPSILON:
+        raise ValueError(f"epsilon={epsilon!r}: must be at least {LEAST_EPSILON}")
     if length is not None and window > length:
         raise ValueError(f"window={window!r}: must be in 1..{length}, the timestamps of this stream")
+    return terms.epsilon, terms.window
 
 
 @cache

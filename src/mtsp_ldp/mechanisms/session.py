@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray
+from mtsp_ldp.foundation.numbers import plain
 from mtsp_ldp.foundation.state import State, objects_in, restore
 from mtsp_ldp.foundation.tree import binary_tree
 from mtsp_ldp.mechanisms.base import Setting, Step
@@ -101,7 +102,8 @@ class Session:
         **options: Any,
     ) -> None:
         registration = find(mechanism)
-        check_terms(epsilon, window)
+        epsilon, window = check_terms(epsilon, window)
+        options = {name: plain(value) for name, value in options.items()}
         check_options(registration, options)
         (own,) = coins.spawn(1)
         self.name = mechanism

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
+from mtsp_ldp.foundation.numbers import integers
 
 OracleKind = Literal["oue", "grr", "adaptive"]
 _LEAST_CHANCE = 2.0**-51 / 1e-9
@@ -89,7 +90,7 @@ class OUE:
         BoolArray
             Perturbed bits, ``(n, d)``.
         """
-        truth = np.asarray(cells, dtype=np.int64)
+        truth = integers("cells", cells)
         if truth.ndim != 1 or (truth.size and (truth.min() < -1 or truth.max() >= d)):
             raise ValueError(f"cells: must be a vector of values in -1..{d - 1}")
         reports = np.empty((truth.size, d), dtype=bool)
@@ -184,7 +185,7 @@ class GRR:
 
     def perturb(self, cells: npt.ArrayLike, d: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Perturb each user's group into one report, one-hot, ``(n, d)``; a group of -1 sends nothing."""
-        truth = np.asarray(cells, dtype=np.int64)
+        truth = integers("cells", cells)
         if truth.ndim != 1 or d != self.d or (truth.size and (truth.min() < -1 or truth.max() >= d)):
             raise ValueError(f"cells: must be a vector of values in -1..{self.d - 1}")
         keeps = rng.random(truth.size) < self.gap

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtsp_ldp.foundation.files import atomic_write
+from mtsp_ldp.foundation.numbers import integer, positive
 from mtsp_ldp.protocol.wire import Report, Request, fingerprint
 
 
@@ -76,13 +77,9 @@ class Client:
         noise: Any = None,
         ledger: Path | None = None,
     ) -> None:
-        if cells < 1 or window < 1 or not (math.isfinite(epsilon) and epsilon > 0):
-            raise ValueError(
-                f"cells={cells!r}, epsilon={epsilon!r}, window={window!r}: must be at least one cell, a "
-                "finite budget above 0 and at least one timestamp"
-            )
-        self.reporter = reporter
-        self._cells, self._epsilon, self._window = int(cells), float(epsilon), int(window)
+        self.reporter = integer("reporter", reporter, least=0)
+        self._cells, self._window = integer("cells", cells, least=1), integer("window", window, least=1)
+        self._epsilon = positive("epsilon", epsilon)
         self._noise: Any = SystemNoise() if noise is None else noise
         self._ledger = ledger
         self._spent: list[tuple[int, float]] = []
@@ -100,11 +97,12 @@ class Client:
         ValueError
             If her clock ran backwards, or the cell is none of those agreed upon.
         """
+        t = integer("t", t)
         if t < self._now:
             raise ValueError(f"t={t}: must be at least {self._now}, her clock's t")
-        if cell is not None and not 0 <= cell < self._cells:
-            raise ValueError(f"cell={cell!r}: must be in 0..{self._cells - 1}, or None")
-        self._now, self._cell = int(t), cell
+        if cell is not None:
+            cell = integer("cell", cell, 0, self._cells - 1)
+        self._now, self._cell = t, cell
 
     def answer(self, raw: bytes) -> bytes:
         """Answer a request with one perturbed report.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
+from mtsp_ldp.foundation.numbers import integer
 from mtsp_ldp.foundation.projection import project_on_simplex, refine
 from mtsp_ldp.foundation.tree import BinaryTree
 from mtsp_ldp.mechanisms.posterior import Posterior, Windows
@@ -208,7 +209,7 @@ class Release:
 
     def range(self, lo: int, hi: int, t: int, delta: int = 1) -> float:
         """Count users in cells lo..hi over the delta timestamps that end at t (range query)."""
-        self._check(t, delta)
+        t = self._check(t, delta)
         return float(self.range_counts(lo, hi, delta)[t - delta + 1, 0])
 
     def event(
@@ -233,12 +234,14 @@ class Release:
             Divide each period by its own sum of n_t.
         """
         lo, hi = cell_or_range if isinstance(cell_or_range, tuple) else (cell_or_range,) * 2
-        self._check(t, 2 * delta)
+        t = self._check(t, 2 * integer("delta", delta))
         query = PeriodQuery(*intervals(lo, hi), delta, change=True, relative=relative)
         return bool(flags(self.answer([query])[0], threshold)[t - 2 * delta + 1, 0])
 
-    def _check(self, t: int, reach: int) -> None:
+    def _check(self, t: int, reach: int) -> int:
+        t, reach = integer("t", t), integer("delta", reach)
         if not (reach >= 1 and reach - 1 <= t < self.length):
             raise ValueError(
                 f"t={t}: must be in {max(reach, 1) - 1}..{self.length - 1} for {reach} timestamps"
             )
+        return t

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mtsp_ldp.foundation.numbers import integer
 from mtsp_ldp.foundation.seeds import generators
 from mtsp_ldp.mechanisms.base import Step
 from mtsp_ldp.mechanisms.options import check_terms
@@ -57,8 +58,12 @@ def simulate(
     ValueError
         Naming the parameter, its value and what is allowed.
     """
-    check_terms(epsilon, window, stream.length)
-    random = generators(seed, stream.key, mechanism, float(epsilon), window, repetition)
+    epsilon, window = check_terms(epsilon, window, stream.length)
+    seed, repetition = integer("seed", seed, least=0), integer("repetition", repetition, least=0)
+    replicate = integer("replicate", replicate, least=1)
+    if not isinstance(mechanism, str):
+        raise ValueError(f"mechanism={mechanism!r}: must be the name of a mechanism")
+    random = generators(seed, stream.key, mechanism, epsilon, window, repetition)
     session = Session(
         mechanism,
         stream.d,

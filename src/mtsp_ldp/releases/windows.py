@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtsp_ldp.foundation.arrays import BoolArray, FloatArray, IntArray
+from mtsp_ldp.foundation.numbers import integer, integers
 from mtsp_ldp.mechanisms.posterior import Moments, Windows
 from mtsp_ldp.releases.queries import window_sums
 
@@ -42,6 +43,9 @@ class PeriodQuery:
     change: bool = False
     relative: bool = False
     users: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", integer("delta", self.delta))
 
     @property
     def length(self) -> int:
@@ -87,8 +91,7 @@ def answer(release: "Release", queries: Sequence[PeriodQuery]) -> list[Estimate]
 
 def intervals(lo: npt.ArrayLike, hi: npt.ArrayLike) -> tuple[IntArray, IntArray]:
     """Make vectors of one length of first and last cells; one end may be the same for all."""
-    ends = (np.atleast_1d(np.asarray(end, dtype=np.int64)) for end in (lo, hi))
-    first, last = np.broadcast_arrays(*ends)
+    first, last = np.broadcast_arrays(np.atleast_1d(integers("lo", lo)), np.atleast_1d(integers("hi", hi)))
     return first, last
 
 

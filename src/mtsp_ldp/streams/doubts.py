@@ -38,13 +38,16 @@ def _gaps(stream: Stream) -> list[str]:
         before, after = int(stream.active[first : end + 1].sum()), int(stream.active[start:last].sum())
         key = f"origin: '{_clock(stream, start)}'" if after >= before else f"length: {end + 1 - first}"
         found.append(
-            f"nobody is there in {start - end - 1:,} of {last - first:,} slots, after {_clock(stream, end)} and "
-            f"before {_clock(stream, start)}; {before:,} positions lie before, {after:,} after: {key} cuts"
+            f"nobody is there in {start - end - 1:,} of {last - first:,} slots, after {_clock(stream, end)} "
+            f"and before {_clock(stream, start)}; {before:,} positions lie before, {after:,} after: {key} "
+            "takes the larger part"
         )
         first, last = (start, last) if after >= before else (first, end + 1)
     empty = int((stream.active == 0).sum())
     if not found and 2 * empty > stream.length:
-        found.append(f"nobody is there in {empty:,} of {stream.length:,} slots: longer slot_minutes or hold help")
+        found.append(
+            f"nobody is there in {empty:,} of {stream.length:,} slots: longer slot_minutes or hold help"
+        )
     return found
 
 

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from zoneinfo import ZoneInfo
 
+from mtsp_ldp.foundation.numbers import integer
+
 _DAY = 24 * 60
+MOST_CELLS = 1 << 16
+"""Largest number of cells that the type of a cell can number."""
+MOST_COUNTS = 1 << 28
+"""Largest T × d: the counts of users by slot and cell take two gigabytes then."""
 Coordinates = Literal["degrees", "plane"]
 
 
@@ -176,9 +182,9 @@ class PreparedFacts(StreamFacts):
             raise StreamError(f"{path}: no such file; prepare writes it beside the stream") from None
         except ValueError as error:
             raise StreamError(f"{path}: not a whole json file ({error}); delete it and run again") from None
-        for name in ("T", "d", "users"):
-            if not isinstance(entries.get(name), int) or entries[name] < 1:
-                raise StreamError(f"{path}: {name}={entries.get(name)!r}: must be an integer above 0")
+        if not isinstance(entries, dict):
+            raise StreamError(f"{path}: must be the facts of a stream by name, no {type(entries).__name__}")
+        _check_sizes(path, entries)
         try:
             parts = {"cells": _several(Cell, entries), "events": _several(Event, entries)}
             return cls(**_known(cls, entries) | parts)
@@ -188,6 +194,31 @@ class PreparedFacts(StreamFacts):
     def write(self, path: Path) -> None:
         """Write the facts as json."""
         path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+_SIZES = ("T", "d", "users", "replicate")
+_AT_LEAST = {"slot_minutes": 1, "period": 0, "hold": 1, "grid": 1, "rows": 0}
+
+
+def _check_sizes(path: Path, entries: Mapping[str, Any]) -> None:
+    """Raise StreamError for a size that no stream has."""
+    try:
+        for name in _SIZES:
+            integer(name, entries.get(name, 1 if name == "replicate" else None), least=1)
+        for name, least in _AT_LEAST.items():
+            if entries.get(name) is not None:
+                integer(name, entries[name], least=least)
+        if entries["d"] > MOST_CELLS:
+            integer("d", entries["d"], 1, MOST_CELLS)
+        if entries["T"] * entries["d"] > MOST_COUNTS:
+            raise ValueError(
+                f"T={entries['T']}: must be at most {MOST_COUNTS // entries['d']:,} with d={entries['d']}"
+            )
+        active = entries.get("active", [])
+        if not isinstance(active, list) or len(active) not in (0, entries["T"]):
+            raise ValueError("active: must be a list of n_t, one a timestamp")
+    except ValueError as error:
+        raise StreamError(f"{path}: {error}") from None
 
 
 _Part = TypeVar("_Part", Cell, Event)

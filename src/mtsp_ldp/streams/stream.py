@@ -8,6 +8,7 @@ read from a file stay there (see `mtsp_ldp.streams.rows`); counts are in memory.
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,8 @@ import polars as pl
 
 from mtsp_ldp.foundation.arrays import IntArray
 from mtsp_ldp.foundation.files import atomic_write, digest_file
-from mtsp_ldp.streams.facts import PreparedFacts, StreamError, StreamFacts
+from mtsp_ldp.foundation.numbers import integer, unmasked
+from mtsp_ldp.streams.facts import MOST_CELLS, MOST_COUNTS, PreparedFacts, StreamError, StreamFacts
 from mtsp_ldp.streams.rows import (
     ROW_GROUP,
     Column,
@@ -34,8 +36,6 @@ from mtsp_ldp.streams.rows import (
 __all__ = ["Stream", "StreamError"]
 
 COUNTS = {"t": pl.Int32, "cell": pl.UInt16, "count": pl.Int64}
-MOST_CELLS = 1 << 16
-"""Largest number of cells that the type of a cell can number."""
 
 
 class Stream:
@@ -140,19 +140,23 @@ class Stream:
         users
             Number of users, numbered from 0, those included who never appear; by default those who do.
         """
-        given = {"t": np.asarray(t), "user": np.asarray(user), "cell": np.asarray(cell)}
+        rows = {"t": t, "user": user, "cell": cell}
+        given = {name: _column(name, values) for name, values in rows.items()}
+        d, known = _whole("d", d, least=1), 0 if users is None else _whole("users", users, least=1)
         sizes = {column.shape for column in given.values()}
         if len(sizes) > 1 or given["t"].ndim != 1:
             raise StreamError(f"panel: t, user, cell: must be of one length, not of shapes {sorted(sizes)}")
         if d > MOST_CELLS:
             raise StreamError(f"panel: d={d}: must be at most {MOST_CELLS} cells")
-        for name, column in given.items():
-            if not np.issubdtype(column.dtype, np.integer):
-                raise StreamError(f"panel: column {name!r}: must be integers, not {column.dtype}")
         if length is None and given["t"].size == 0:
             raise StreamError("panel: no rows: must be at least one")
-        steps = int(given["t"].max()) + 1 if length is None else length
-        return cls._panel((given["t"], given["user"], given["cell"]), d, steps, users or 0, facts, "panel")
+        steps = int(given["t"].max()) + 1 if length is None else _whole("length", length, least=1)
+        if steps * d > MOST_COUNTS:
+            raise StreamError(
+                f"panel: T = {steps:,} and d = {d:,} are too many: t must be numbers of timestamps 0, 1, …, "
+                f"no times (T × d at most {MOST_COUNTS:,})"
+            )
+        return cls._panel((given["t"], given["user"], given["cell"]), d, steps, known, facts, "panel")
 
     @classmethod
     def _panel(
@@ -188,12 +192,9 @@ class Stream:
         population
             Fixed number of users; the largest n_t by default.
         """
-        given = np.asarray(counts)
-        table = given.astype(np.int64)
-        if (table != given).any() or table.ndim != 2 or 0 in table.shape or (table < 0).any():
-            raise StreamError("counts: must be a table (T, d) of integers, at least 0")
+        table = _table(counts)
         largest = int(table.sum(axis=1).max())
-        if population is not None and population < largest:
+        if population is not None and _whole("population", population) < largest:
             raise StreamError(f"population={population}: must be at least the largest n_t, {largest}")
         return cls(table, max(population or largest, 1), None, facts=facts)
 
@@ -210,12 +211,35 @@ class Stream:
         facts = PreparedFacts.read(source.with_suffix(".json"))
         columns, size = inspect_parquet(source)
         if "count" in columns:
-            return cls._exchangeable(read_rows(source, COUNTS), facts, str(source))
-        load = rows_in_file(source)
-        found = scan_rows(load, size, facts.T, facts.d, str(source))
-        if not found.ordered or not 0 <= found.least <= found.largest < facts.users:
-            return cls._panel(load(0, size), facts.d, facts.T, facts.users, facts, str(source))
-        return cls(found.counts, facts.users, Rows(load, found.counts.sum(axis=1)), facts=facts)
+            stream = cls._exchangeable(read_rows(source, COUNTS), facts, str(source))
+        else:
+            load = rows_in_file(source)
+            found = scan_rows(load, size, facts.T, facts.d, str(source))
+            if not found.ordered or not 0 <= found.least <= found.largest < facts.users:
+                stream = cls._panel(load(0, size), facts.d, facts.T, facts.users, facts, str(source))
+            else:
+                stream = cls(found.counts, facts.users, Rows(load, found.counts.sum(axis=1)), facts=facts)
+        stream._check_facts(source, facts)
+        return stream
+
+    def _check_facts(self, source: Path, facts: PreparedFacts) -> None:
+        """Raise StreamError if the facts beside a stream are those of another."""
+        beside = source.with_suffix(".json")
+        if self.users > facts.users:
+            raise StreamError(
+                f"{beside}: users={facts.users}: must be at least {self.users}, as {source.name} has"
+            )
+        wrong = np.flatnonzero(self.active != facts.active) if facts.active else np.arange(0)
+        if wrong.size:
+            t = int(wrong[0])
+            raise StreamError(
+                f"{beside}: active[{t}]={facts.active[t]}: must be {self.active[t]}, as {source.name} has; "
+                "prepare it again"
+            )
+        if facts.sha256 and facts.sha256 != digest_file(source):
+            raise StreamError(
+                f"{source}: must be the file whose sha256 {beside.name} holds; prepare it again"
+            )
 
     @classmethod
     def _exchangeable(cls, frame: pl.DataFrame, facts: PreparedFacts, source: str) -> "Stream":
@@ -253,3 +277,34 @@ class Stream:
         )
         with atomic_write(target.with_suffix(".json")) as partial:
             facts.write(partial)
+
+
+def _whole(name: str, value: int, least: int = 0) -> int:
+    try:
+        return integer(name, value, least=least)
+    except ValueError as error:
+        raise StreamError(str(error)) from None
+
+
+def _column(name: str, values: npt.ArrayLike) -> npt.NDArray[np.integer[Any]]:
+    """Take a column of a panel, of any type of integers."""
+    try:
+        column = unmasked(name, values)
+    except ValueError as error:
+        raise StreamError(f"panel: column {error}") from None
+    if not np.issubdtype(column.dtype, np.integer):
+        raise StreamError(f"panel: column {name!r}: must be integers, not {column.dtype}")
+    return column
+
+
+def _table(counts: npt.ArrayLike) -> IntArray:
+    """Take a table of counts; whole numbers of another type are taken, too."""
+    try:
+        given = unmasked("counts", counts)
+        table = given.astype(np.int64)
+    except (ValueError, TypeError) as error:
+        raise StreamError(f"counts: must be a table (T, d) of integers, at least 0 ({error})") from None
+    whole = given.dtype.kind in "iuf" and (table == given).all()
+    if not whole or table.ndim != 2 or 0 in table.shape or (table < 0).any():
+        raise StreamError("counts: must be a table (T, d) of integers, at least 0")
+    return table

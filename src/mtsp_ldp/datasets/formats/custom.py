@@ -15,8 +15,7 @@ from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
 from mtsp_ldp.datasets.ingest.tables import Layout, name_of, position, read_table, shown, text_of
 from mtsp_ldp.datasets.ingest.timestamps import READERS, SLOT, read, tells_a_day
 from mtsp_ldp.datasets.ingest.traces import Traces
-from mtsp_ldp.streams.facts import Coordinates
-from mtsp_ldp.streams.stream import MOST_CELLS
+from mtsp_ldp.streams.facts import MOST_CELLS, Coordinates
 
 _OWN = {
     "page": "config/README.md tells how",
@@ -198,7 +197,9 @@ class Custom(Traces):
                 yield _with_text(self._record(name, rows, "end_"), rows, wanted)
 
     def _record(self, name: str, rows: pl.DataFrame, end: str) -> pl.DataFrame:
-        text = {role: text_of(column, rows.schema[column]) for role, column in self.columns.items()}
+        text: dict[str, pl.Expr] = {
+            role: text_of(column, rows.schema[column]) for role, column in self.columns.items()
+        }
         if f"{end}cell" in text:
             label = text[f"{end}cell"]
             listed = pl.when(label.is_in(self._listed)).then(label)
@@ -231,7 +232,7 @@ class Custom(Traces):
             kept &= there.is_in([texts] if isinstance(texts, str) else texts).fill_null(value=False)
         return pl.when(~kept).then(pl.lit("filtered"))
 
-    def _time(self, rows: pl.DataFrame, text: Mapping[Role, pl.Expr], role: str) -> pl.Expr:
+    def _time(self, rows: pl.DataFrame, text: Mapping[str, pl.Expr], role: str) -> pl.Expr:
         column = self.columns[role]  # type: ignore[index]
         dtype = rows.schema[column]
         if isinstance(dtype, pl.Datetime):
@@ -240,7 +241,7 @@ class Custom(Traces):
             return read(time.dt.strftime(form), "iso", self.time_zone)
         if dtype == pl.Date:
             return read(pl.col(column).cast(pl.String), "iso", self.time_zone)
-        written = text[role]  # type: ignore[index]
+        written = text[role]
         if "date" in text:
             written = text["date"] + " " + written
         return read(written, self.time_format, self.time_zone, self.slot_minutes)

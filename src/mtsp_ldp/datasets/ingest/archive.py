@@ -15,8 +15,8 @@ from zipfile import BadZipFile, ZipFile
 
 COMPRESSED: Mapping[str, Callable[[IO[bytes]], IO[bytes]]] = {
     ".gz": lambda file: GzipFile(fileobj=file),  # type: ignore[dict-item,return-value]
-    ".bz2": BZ2File,  # type: ignore[dict-item]
-    ".xz": LZMAFile,  # type: ignore[dict-item]
+    ".bz2": BZ2File,
+    ".xz": LZMAFile,
 }
 """Readers of compressed files by suffix."""
 ARCHIVES = (".zip", *COMPRESSED)

@@ -17,11 +17,10 @@ from mtsp_ldp.datasets.ingest.domain import Domain
 from mtsp_ldp.datasets.ingest.external_sort import ExternalSort
 from mtsp_ldp.datasets.ingest.positions import Rules, extend, locate, pick_elsewhere, settle
 from mtsp_ldp.datasets.ingest.slots import Slots
+from mtsp_ldp.streams.facts import MOST_COUNTS
 
 _NO_YEAR = 253_402_300_800_000_000  # the year 10000 in microseconds
 _READ = ("user", "time", "x", "y", "label", "read")
-MOST_COUNTS = 1 << 28
-"""Largest T × d: the counts of users by slot and cell take two gigabytes then."""
 
 
 @dataclass(frozen=True)

@@ -95,33 +95,39 @@ def _rows(
 ) -> Iterator[pl.DataFrame]:
     for _ in range(skip):
         file.readline()
-    if columns is None:
-        there = _header(file.readline().decode("utf-8", "replace"), name, separator)
-        columns = [aliases.get(column, column) for column in there]
     begin: list[bytes] = []
-    if not columns:
+    if columns is None:
+        header = _header(file.readline().decode("utf-8", "replace"), name, separator)
+        columns = [aliases.get(column, column) for column in header]
+    elif not columns:
         begin = list(islice(iter(file.readline, b""), LONGEST))
-        width = max((len(_split(line, separator, quote)) for line in begin), default=0)
-        columns = [str(place) for place in range(1, width + 1)]
+        most = max((len(_split(line, separator, quote)) for line in begin), default=0)
+        columns = [str(place) for place in range(1, most + 1)]
+    width = len(columns)
 
     def is_row(line: bytes) -> bool:
-        return len(_split(line, separator, quote)) == len(columns) and line.count(b'"') % 2 == 0
+        return len(_split(line, separator, quote)) == width and line.count(b'"') % 2 == 0
 
-    chunks = _chunks(file, b"".join(begin), is_row if spanning else None)
-    for column in wanted:
-        if columns.count(column) != 1:
-            there = ", ".join(map(repr, columns)) or "none"
-            fault = "is there twice" if column in columns else "is missing"
-            raise ValueError(f"{name}: column {column!r} {fault}; there are {there}")
-    if wanted:  # other columns may have any name, even the same one twice
-        columns = [name if name in wanted else f"\0{place}" for place, name in enumerate(columns)]
-    for text in chunks:
+    columns = _wanted(columns, wanted, name)
+    for text in _chunks(file, b"".join(begin), is_row if spanning else None):
         frame = _parsed(text, columns, separator, quote, spanning=spanning)
         bad = pl.col(_OVER).is_not_null()
         rows = frame.select(pl.when(~bad).then(pl.col(column)).alias(column) for column in wanted or columns)
         if wanted:
             _refuse_other_encodings(text, rows, name)
         yield rows
+
+
+def _wanted(columns: Sequence[str], wanted: Sequence[str], name: str) -> Sequence[str]:
+    """Check that wanted columns are there once; others may have any name, even the same one twice."""
+    for column in wanted:
+        if columns.count(column) != 1:
+            there = ", ".join(map(repr, columns)) or "none"
+            fault = "is there twice" if column in columns else "is missing"
+            raise ValueError(f"{name}: column {column!r} {fault}; there are {there}")
+    if not wanted:
+        return columns
+    return [column if column in wanted else f"\0{place}" for place, column in enumerate(columns)]
 
 
 def _refuse_other_encodings(text: bytes, rows: pl.DataFrame, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Tables of a user's own: delimited text and lines of JSON in columns of text, parquet in those of its types."""
+"""Tables of a user's own: delimited text and lines of JSON as columns of text, parquet as it is."""
 
 import re
 from collections.abc import Iterator, Sequence

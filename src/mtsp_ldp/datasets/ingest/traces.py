@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
-from typing import IO, Annotated, ClassVar, Self
+from typing import IO, Annotated, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -182,9 +182,10 @@ class Traces(Published):
         return pl.select(iso(pl.lit(str(self.origin)), self.zone_of_days)).item()  # type: ignore[no-any-return]
 
     def _slots(self) -> Slots:
-        told = self._origin()
-        origin = told if told is not None else "first" if self.origin == "first" else "floor"
-        return Slots(self.slot_minutes, self.zone_of_days, origin, self.length)
+        told: int | Literal["first", "floor"] | None = self._origin()
+        if told is None:
+            told = "first" if self.origin == "first" else "floor"
+        return Slots(self.slot_minutes, self.zone_of_days, told, self.length)
 
     def _rules(self) -> Rules:
         return Rules(self.within_slot, self.hold, self.minimum_reports)
