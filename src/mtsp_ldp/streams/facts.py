@@ -13,8 +13,8 @@ from mtsp_ldp.foundation.numbers import integer
 _DAY = 24 * 60
 MOST_CELLS = 1 << 16
 """Largest number of cells that the type of a cell can number."""
-MOST_COUNTS = 1 << 28
-"""Largest T × d: the counts of users by slot and cell take two gigabytes then."""
+MOST_COUNTS = 1 << 26
+"""Largest T × d: a simulation takes about ten gigabytes then."""
 Coordinates = Literal["degrees", "plane"]
 
 
