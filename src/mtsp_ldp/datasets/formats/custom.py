@@ -177,6 +177,8 @@ class Custom(Traces):
         for path in files:
             with whole(path.name):
                 for name, file in opened(path, (self.cells_file,)):
+                    if PurePath(name).name != self.cells_file:
+                        continue
                     lines = file.read().decode(self.encoding).splitlines()
                     names = [line.strip() for line in lines if line.strip()]
                     if not 1 <= len(names) <= MOST_CELLS:

@@ -1,0 +1,384 @@
+"""Tables of a user's own, as people have them: each record is where it belongs, or refused in one line."""
+
+import bz2
+import lzma
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mtsp_ldp import Stream
+from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.datasets.source import Permission
+from mtsp_ldp.streams.doubts import doubts
+from mtsp_ldp.streams.facts import StreamFacts
+
+NAMED = {"user": "u", "time": "t", "cell": "c"}
+PLACED = {"user": "u", "time": "t", "x": "x", "y": "y"}
+
+
+def prepared(folder, files, **keys):
+    """Prepare a data set of these files; bytes, text or a table each."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, pl.DataFrame):
+            content.write_parquet(path)
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    given = {"columns": NAMED if "cells" in keys or "cells_file" in keys else PLACED, **keys}
+    if given["columns"] == PLACED:
+        given = {"box": [0, 0, 2, 2], "grid": 2, **given}
+    return configured({"name": "mine", "title": "Mine", "format": "custom", **given}).prepare(folder)
+
+
+def refused(message, folder, files, **keys):
+    with pytest.raises(ValueError, match=message) as told:
+        prepared(folder, files, **keys)
+    assert "\n" not in str(told.value)
+
+
+HERE = "u,t,c\na,2024-05-01T10:00:00Z,7\n"
+
+
+@pytest.mark.parametrize("cells", [["7", "8"], [7, 8]])
+def test_cells_are_texts_or_plain_integers(tmp_path, cells):
+    assert prepared(tmp_path, {"a.csv": HERE}, cells=cells).counts.tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("cells", [[7.5], [True], [None], "7", {"7": 1}])
+def test_cells_of_another_type_are_refused(tmp_path, cells):
+    refused(
+        r"cells.*: must be (text; a name that looks like a number needs quotes|a list)",
+        tmp_path,
+        {},
+        cells=cells,
+    )
+
+
+def test_as_many_cells_as_can_be_numbered(tmp_path):
+    cells = [str(number) for number in range(65536)]
+    assert prepared(tmp_path, {"a.csv": HERE}, cells=cells).d == 65536
+    refused("cells.*65536 items", tmp_path, {"a.csv": HERE}, cells=[*cells, "x"])
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "origin"),
+    [
+        ("2024-05-01T10:00:00Z", "%Y-%m-%dT%H:%M:%SZ", "2024-05-01 06:00:00"),
+        ("2024-05-01 10:00 UTC", "%Y-%m-%d %H:%M UTC", "2024-05-01 06:00:00"),
+        ("2024-05-01 10:00 GMT", "%Y-%m-%d %H:%M GMT", "2024-05-01 06:00:00"),
+        ("Wed May 01 10:00:00 +0000 2024", "%a %b %d %H:%M:%S +0000 %Y", "2024-05-01 06:00:00"),
+        ("2024-05-01 10:00 -05:30", "%Y-%m-%d %H:%M -05:30", "2024-05-01 11:00:00"),
+        ("2024-05-01 10:00", "%Y-%m-%d %H:%M", "2024-05-01 10:00:00"),
+        ("2024-05-01 10:00:00 UTC", "iso", "2024-05-01 06:00:00"),
+        ("2024-05-01 10:42", "iso", "2024-05-01 10:00:00"),
+    ],
+)
+def test_an_offset_in_the_form_is_meant(tmp_path, text, form, origin):
+    files = {"a.csv": f"u,t,c\na,{text},7\n"}
+    stream = prepared(tmp_path, files, cells=["7"], time_format=form, time_zone="America/New_York")
+    assert stream.facts.origin == origin
+
+
+def test_names_of_zones_are_refused(tmp_path):
+    refused("%Z: must be %z", tmp_path, {"a.csv": HERE}, cells=["7"], time_format="%Y-%m-%d %H:%M %Z")
+
+
+def test_an_offset_that_no_clock_has_is_unreadable(tmp_path):
+    files = {"a.csv": "u,t,c\na,2024-05-01T10:00+25:00,7\nb,2024-05-01T10:00+14:00,7\n"}
+    assert prepared(tmp_path, files, cells=["7"]).facts.rows_by_reason == {"kept": 1, "unparsable": 1}
+
+
+def test_days_may_have_another_zone_than_times(tmp_path):
+    files = {"a.csv": "u,t,c\na,2024-05-01T23:30:00,7\nb,2024-05-02T01:00:00,7\n"}
+    days = {"cells": ["7"], "slot_minutes": 1440}
+    assert prepared(tmp_path, files, **days).length == 2
+    stream = prepared(tmp_path, files, **days, day_zone="Europe/Berlin")
+    assert (stream.length, stream.facts.origin) == (1, "2024-05-02 00:00:00")
+
+
+@pytest.mark.parametrize(
+    "zone", ["America/Sao_Paulo", "America/Asuncion", "America/Santiago", "Asia/Beirut", "Africa/Cairo"]
+)
+def test_a_date_is_its_day_even_where_clocks_skip_its_midnight(tmp_path, zone):
+    days = pl.datetime_range(pl.datetime(2010, 1, 1), pl.datetime(2018, 12, 31), "1d", eager=True)
+    text = "".join(f"a,{day:%Y-%m-%d},7\n" for day in days.to_list())
+    keys = {"cells": ["7"], "slot_minutes": 1440, "time_zone": zone}
+    stream = prepared(tmp_path, {"a.csv": f"u,t,c\n{text}"}, **keys)
+    assert (stream.length, stream.facts.rows_by_reason) == (days.len(), {"kept": days.len()})
+    skipped = {"America/Sao_Paulo": "2018-11-04", "America/Asuncion": "2018-10-07"}.get(zone)
+    if skipped:
+        assert (
+            prepared(tmp_path, {"a.csv": f"u,t,c\n{text}"}, origin=skipped, **keys).facts.origin[:10]
+            == skipped
+        )
+
+
+def test_whole_hours_begin_at_full_hours(tmp_path):
+    files = {"a.csv": "u,t,c\na,2024-05-01T10:01:27,7\nb,2024-05-01T11:00:30,7\n"}
+    assert prepared(tmp_path, files, cells=["7"]).facts.origin == "2024-05-01 10:00:00"
+    assert (
+        prepared(tmp_path, files, cells=["7"], time_zone="Asia/Kolkata").facts.origin == "2024-05-01 10:00:00"
+    )
+    assert prepared(tmp_path, files, cells=["7"]).length == 2
+    first = prepared(tmp_path, files, cells=["7"], origin="first")
+    assert (first.facts.origin, first.length) == ("2024-05-01 10:01:27", 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ("unix_ms", [1_714_557_600, 1_714_561_200]),  # seconds
+        ("unix_us", [1_714_557_600_000, 1_714_561_200_000]),  # milliseconds
+        ("unix", [0, 1, 2, 30]),  # numbers of slots
+        ("unix", [45413.25, 45413.5]),  # days of a spreadsheet
+    ],
+)
+def test_a_wrong_unit_of_time_is_refused(tmp_path, form, values):
+    text = "".join(f"a,{value},7\n" for value in values)
+    refused(
+        rf"times lie before 1980 .*time_format='{form}': must be another unit, slot for numbers of slots",
+        tmp_path,
+        {"a.csv": f"u,t,c\n{text}"},
+        cells=["7"],
+        time_format=form,
+    )
+
+
+def test_slots_may_be_numbered(tmp_path):
+    files = {"a.csv": "u,t,c\na,0,7\nb,3,7\nc,2.5,7\n"}
+    stream = prepared(tmp_path, files, cells=["7"], time_format="slot", slot_minutes=30, origin=0)
+    assert stream.active.tolist() == [1, 0, 0, 1]
+    assert stream.facts.rows_by_reason == {"kept": 2, "unparsable": 1}
+    refused(
+        "time_zone: must be UTC", tmp_path, files, cells=["7"], time_format="slot", time_zone="Asia/Tokyo"
+    )
+
+
+FAR = "u,t,x,y\na,2024-05-01T10:00Z,{0},{1}\nb,2024-05-01T10:00Z,{0},{1}\n"
+
+
+@pytest.mark.parametrize(
+    ("box", "x", "y"),
+    [([0, 0, 5000, 5000], 4200, 900), ([1, 1, 200, 200], 150, 180), ([200, 30, 240, 50], 237.6, 47)],
+)
+def test_the_box_decides_where_degrees_are_not_told(tmp_path, box, x, y):
+    stream = prepared(tmp_path, {"a.csv": FAR.format(x, y)}, box=box)
+    assert (stream.facts.rows_by_reason, stream.facts.coordinates) == ({"kept": 2}, "plane")
+    refused(r"box=.*must lie in \[-180, -90, 180, 90\]", tmp_path, {}, box=box, coordinates="degrees")
+
+
+def test_degrees_that_are_told_are_checked(tmp_path):
+    files = {"a.csv": "u,t,x,y\na,2024-05-01T10:00Z,1,1\nb,2024-05-01T10:00Z,999,1\n"}
+    assert prepared(tmp_path, files).facts.rows_by_reason == {"kept": 1, "out_of_box": 1}
+    told = prepared(tmp_path, files, coordinates="degrees")
+    assert told.facts.rows_by_reason == {"kept": 1, "out_of_range": 1}
+
+
+@pytest.mark.parametrize("box", [[0, 0, float("inf"), 1], [0, float("nan"), 1, 1], [0, 0, 1], [1, 0, 0, 1]])
+def test_a_box_is_finite(tmp_path, box):
+    refused(r"box=.*must be finite \[west, south, east, north\]", tmp_path, {}, box=box)
+
+
+AT = "2024-05-01T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pl.Series([12, 12], dtype=pl.Int64),
+        pl.Series([12.0, 12.0]),
+        pl.Series(["12", "12.0"]),
+        pl.Series(["12", " 12.00 "], dtype=pl.Categorical),
+        pl.Series([12, 12]).cast(pl.Decimal(10, 2)),
+    ],
+)
+def test_a_user_is_one_whatever_the_type_of_her_id(tmp_path, ids):
+    table = pl.DataFrame({"u": ids, "t": [AT, AT], "c": ["7", "7"]})
+    files = {
+        "a.parquet": table,
+        "b.csv": f"u,t,c\n12,{AT},7\n12.0,{AT},7\n",
+        "c.ndjson": f'{{"u": 12, "t": "{AT}", "c": 7}}\n',
+    }
+    assert prepared(tmp_path, files, cells=["7"]).users == 1
+
+
+def test_large_ids_of_floats_are_not_merged(tmp_path):
+    table = pl.DataFrame({"u": [1e15, 1e15 + 1, 0.5], "t": [AT] * 3, "c": [7.0] * 3})
+    assert prepared(tmp_path, {"a.parquet": table}, cells=["7"]).users == 3
+
+
+def test_marks_of_missing_users_are_nobody(tmp_path):
+    marks = ["NA", "NULL", "nan", r"\N", "", "null", "None", "-"]
+    files = {"a.csv": "u,t,c\n" + "".join(f"{mark},{AT},7\n" for mark in [*marks, "a"])}
+    assert prepared(tmp_path, files, cells=["7"]).facts.rows_by_reason == {
+        "kept": 1,
+        "unparsable": len(marks),
+    }
+    assert prepared(tmp_path, files, cells=["7"], missing=["a"]).users == len(marks) - 1
+
+
+def test_a_cell_may_be_called_like_a_mark(tmp_path):
+    files = {"a.csv": f"u,t,c\na,{AT},NA\nb,{AT},NULL\nc,{AT},ZA\nd,{AT},7.0\n"}
+    stream = prepared(tmp_path, files, cells=["NA", "ZA", "7"])
+    assert stream.counts.tolist() == [[1, 1, 1]]
+    assert stream.facts.rows_by_reason == {"kept": 3, "unparsable": 1}
+
+
+def test_other_encodings_are_told_or_refused(tmp_path):
+    files = {"a.csv": f"u,t,c\nMüller,{AT},7\nMöller,{AT},7\n".encode("latin-1")}
+    refused("column 'u': 'M\ufffdller': must be UTF-8, or encoding must say", tmp_path, files, cells=["7"])
+    assert prepared(tmp_path, files, cells=["7"], encoding="latin-1").users == 2
+    refused(
+        "encoding='klingon': must be the name of an encoding",
+        tmp_path,
+        files,
+        cells=["7"],
+        encoding="klingon",
+    )
+
+
+def test_users_may_be_files_or_folders(tmp_path):
+    rows = f"t,c\n{AT},7\n"
+    files = {"ann/1.csv": rows, "ann/2.csv": rows, "bob/1.csv.gz": __import__("gzip").compress(rows.encode())}
+    columns = {"time": "t", "cell": "c"}
+    assert prepared(tmp_path, files, cells=["7"], columns=columns, user_from="folder").users == 2
+    assert prepared(tmp_path, files, cells=["7"], columns=columns, user_from="file").users == 2
+    refused(
+        "columns: user: missing: .*user_from.*format: counts", tmp_path, files, cells=["7"], columns=columns
+    )
+
+
+def test_a_date_and_a_time_may_be_two_columns(tmp_path):
+    files = {"a.csv": "u,d,t,c\na,2024-05-01,10:30,7\n"}
+    columns = {"user": "u", "date": "d", "time": "t", "cell": "c"}
+    assert prepared(tmp_path, files, cells=["7"], columns=columns).facts.origin == "2024-05-01 10:00:00"
+    table = pl.DataFrame({"u": ["a"], "d": ["2024-05-01"], "t": ["10:30"], "c": ["7"]}).with_columns(
+        pl.col("d").str.to_date(), pl.col("t").str.to_time("%H:%M")
+    )
+    stream = prepared(tmp_path / "two", {"a.parquet": table}, cells=["7"], columns=columns)
+    assert stream.facts.origin == "2024-05-01 10:00:00"
+
+
+def test_rows_may_be_filtered_and_are_counted(tmp_path):
+    files = {"a.csv": f"u,t,c,kind\na,{AT},7,bike\nb,{AT},7,car\nc,{AT},7,\n"}
+    one = prepared(tmp_path, files, cells=["7"], where={"kind": "bike"})
+    assert one.facts.rows_by_reason == {"kept": 1, "filtered": 2}
+    two = prepared(tmp_path, files, cells=["7"], where={"kind": ["bike", "car"]})
+    assert two.facts.rows_by_reason == {"kept": 2, "filtered": 1}
+    refused("column 'sort' is missing", tmp_path, files, cells=["7"], where={"sort": "bike"})
+
+
+def test_cells_may_stand_in_a_file(tmp_path):
+    files = {"a.csv": f"u,t,c\na,{AT},007\nb,{AT},NO\n", "zones.txt": "NO\n\n007\n"}
+    stream = prepared(tmp_path, files, cells_file="zones.txt")
+    assert [cell.name for cell in stream.facts.cells] == ["NO", "007"]
+    assert stream.counts.tolist() == [[1, 1]]
+    refused("cells_file='zone.txt': must lie beside", tmp_path, files, cells_file="zone.txt")
+    refused(
+        "zones.txt: 'a' is there twice", tmp_path, {**files, "zones.txt": "a\na\n"}, cells_file="zones.txt"
+    )
+
+
+def test_a_trip_is_two_records(tmp_path):
+    columns = {"user": "u", "time": "t", "cell": "c", "end_time": "e", "end_cell": "f"}
+    files = {"a.csv": "u,t,c,e,f\na,2024-05-01T10:00Z,7,2024-05-01T11:30Z,8\nb,2024-05-01T10:00Z,8,,\n"}
+    stream = prepared(tmp_path, files, cells=["7", "8"], columns=columns)
+    assert stream.counts.tolist() == [[1, 1], [0, 1]]
+    assert stream.facts.rows_by_reason == {"kept": 3, "unparsable": 1}
+    refused("must be .* with end_time", tmp_path, files, cells=["7"], columns={**NAMED, "end_time": "e"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", HERE),
+        ("a.tsv", HERE.replace(",", "\t")),
+        ("a.csv.bz2", bz2.compress(HERE.encode())),
+        ("a.csv.xz", lzma.compress(HERE.encode())),
+        ("a.ndjson", '{"u": "a", "t": "2024-05-01T10:00:00Z", "c": 7}\n'),
+        ("a.jsonl", '{"c": "7", "t": "2024-05-01T10:00:00Z", "u": "a", "z": [1]}\n'),
+        ("a.csv", "\ufeff" + HERE.replace("\n", "\r\n")),
+    ],
+)
+def test_kinds_of_files(tmp_path, name, content):
+    assert prepared(tmp_path, {name: content}, cells=["7"]).facts.rows_by_reason == {"kept": 1}
+
+
+@pytest.mark.parametrize("suffix", ["bz2", "xz"])
+def test_a_torn_file_is_named(tmp_path, suffix):
+    whole = {"bz2": bz2, "xz": lzma}[suffix].compress(HERE.encode())
+    for content in (whole[:-9], b"no archive"):
+        refused(
+            rf"a\.csv\.{suffix}: not a whole file of its kind",
+            tmp_path,
+            {f"a.csv.{suffix}": content},
+            cells=["7"],
+        )
+
+
+def test_without_a_header_columns_have_numbers(tmp_path):
+    files = {"a.csv": f"a,{AT},7\nb,{AT},7\n"}
+    keys = {"columns": {"user": 1, "time": 2, "cell": 3}, "cells": ["7"], "header": False}
+    assert prepared(tmp_path, files, **keys).users == 2
+    refused("header=False: .*must be numbers of columns", tmp_path, files, cells=["7"], header=False)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [(pl.Duration, [1]), (pl.Boolean, [True]), (pl.List(pl.Int64), [[1]]), (pl.Binary, [b"a"])],
+)
+def test_columns_of_other_types_are_named(tmp_path, dtype, values):
+    table = pl.DataFrame({"u": pl.Series(values, dtype=dtype), "t": [AT], "c": ["7"]})
+    refused(
+        "a.parquet: column 'u': .*must be text, a number or a time",
+        tmp_path,
+        {"a.parquet": table},
+        cells=["7"],
+    )
+
+
+def test_the_text_that_failed_is_shown(tmp_path):
+    files = {"a.csv": 'u,t,x,y\na,2024-05-01 17:00:00 PDT,"16,37",1\n'}
+    refused(r"u a, t 2024-05-01 17:00:00 PDT, x 16,37, y 1", tmp_path, files)
+
+
+def test_files_that_are_not_read_are_named(tmp_path):
+    for name in ("a.csv.zst", "b.gpx", "c.geojson", "d.xlsx", "notes.md"):
+        (tmp_path / name).write_bytes(b"")
+    mine = configured({"name": "mine", "title": "M", "format": "custom", "columns": NAMED, "cells": ["7"]})
+    with pytest.raises(
+        ValueError, match=r"not read there: a\.csv\.zst \(zstd -d .*b\.gpx \(ogr2ogr .*d\.xlsx"
+    ):
+        mine.fetch(tmp_path, Permission())
+    assert len(mine.doubts(tmp_path)) == 4
+
+
+def stream_at(active, **facts):
+    counts = np.array(active)[:, None]
+    known = StreamFacts(slot_minutes=60, origin="2024-05-01 00:00:00", time_zone="UTC", **facts)
+    return Stream.from_counts(counts, facts=known)
+
+
+def test_doubts_name_the_time_and_the_key():
+    assert doubts(stream_at([3, 0, 4, 5, 3])) == []
+    (early,) = doubts(stream_at([1, *[0] * 100, 9, 9, 8]))
+    assert "after 2024-05-01 00:00:00 and before 2024-05-05 05:00:00" in early
+    assert "origin: '2024-05-05 05:00:00' takes the larger part" in early
+    (late,) = doubts(stream_at([9, 9, 8, *[0] * 100, 1]))
+    assert "length: 3 takes the larger part" in late
+    both = doubts(stream_at([1, *[0] * 1000, 9, 9, 8, *[0] * 100, 1]))
+    assert ["origin" in both[0], "length: 3" in both[1]] == [True, True]
+    (sparse,) = doubts(stream_at([1, 0, 0] * 20))
+    assert "nobody is there in 40 of 60 slots" in sparse
+    (one,) = doubts(stream_at([3]))
+    assert "all records lie in one slot" in one
+
+
+def test_doubts_about_dates_and_users():
+    old = StreamFacts(slot_minutes=60, origin="1970-01-19 00:00:00")
+    assert "1970-01-19" in doubts(Stream.from_counts([[1], [1]], facts=old))[0]
+    t = np.repeat(np.arange(10), 20)
+    each = Stream.from_panel(t, np.arange(200), t % 3, 3, facts=StreamFacts(rows_by_reason={"kept": 200}))
+    assert "each of 200 users has one record" in doubts(each)[0]
