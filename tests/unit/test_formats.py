@@ -342,3 +342,38 @@ def test_fetch_takes_what_is_there(tmp_path):
     receipt = load_dataset("tdrive").fetch(folder, Permission())
     assert receipt["files"][0]["file"] == "3 files"
     assert receipt["licence"].startswith("Microsoft")
+
+
+@pytest.mark.parametrize("file", ["yjmob100k-dataset2.csv", "cityA-dataset.csv", "task1_dataset.csv"])
+def test_one_file_of_a_family_is_read(raw, tmp_path, file):
+    folder = raw("yjmob100k")
+    (folder / file).write_text("uid,d,t,x,y\n3,0,0,1,1\n9,0,1,999,999\n")
+    config = dataset_config("yjmob100k_2")
+    assert config["file"] == "yjmob100k-dataset2.csv"
+    config = {**config, "file": file, "source": {**config["source"], "files": []}}
+    stream = configured(config).prepare(folder)
+    assert stream.facts.rows_by_reason == {"kept": 1, "out_of_range": 1}
+    with pytest.raises(ValueError, match=r"file='mine\.csv': must be like yjmob100k-dataset"):
+        configured({**config, "file": "mine.csv"})
+
+
+@pytest.mark.parametrize("kind", ["api", "bigquery"])
+def test_chicago_by_its_other_names(tmp_path, kind):
+    first, last = {
+        "api": ("2019-03-09T23:45:00.000", "2019-03-10T00:15:00.000"),
+        "bigquery": ("2019-03-09 23:45:00 UTC", "2019-03-10 00:15:00 UTC"),
+    }[kind]
+    (tmp_path / "a.csv").write_text(
+        "trip_start_timestamp,taxi_id,trip_end_timestamp,pickup_community_area,dropoff_community_area\n"
+        f"{first},aaa,{last},8,32.0\n"
+    )
+    stream = configured(dataset_config("chicago")).prepare(tmp_path)
+    assert stream.facts.origin == "2019-03-09 23:45:00"
+    assert (stream.counts[0, 7], stream.counts[2, 31]) == (1, 1)
+
+
+def test_the_layout_of_geolife_is_checked(tmp_path):
+    (tmp_path / "020").mkdir()
+    (tmp_path / "020" / "a.plt").write_text("\n" * 6 + "39.9,116.4,0,0,39744.1,2008-10-23,02:53:04\n")
+    with pytest.raises(ValueError, match=r"a\.plt: must lie in a folder <user>/Trajectory"):
+        configured(dataset_config("geolife")).prepare(tmp_path)

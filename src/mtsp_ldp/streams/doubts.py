@@ -10,6 +10,7 @@ from mtsp_ldp.streams.stream import Stream
 _MANY = 100
 _YEARS = (1980, 2100)
 _CUTS = 5
+_MOST = 0.9
 
 
 def doubts(stream: Stream) -> list[str]:
@@ -18,10 +19,11 @@ def doubts(stream: Stream) -> list[str]:
     Returns
     -------
     list
-        Lines about long gaps without users, a single slot, dates that no phone has, and users with one record
-        each; empty where nothing does.
+        Lines about long gaps without users, a single slot, dates that no phone has, users with one record
+        each, and records that another one of the slot supersedes; empty where nothing does.
     """
-    return [*_gaps(stream), *_one_slot(stream), *_far_dates(stream), *_users_of_one_record(stream)]
+    checks = (_gaps, _one_slot, _far_dates, _users_of_one_record, _superseded)
+    return [line for check in checks for line in check(stream)]
 
 
 def _gaps(stream: Stream) -> list[str]:
@@ -75,6 +77,14 @@ def _far_dates(stream: Stream) -> list[str]:
     if _YEARS[0] <= int(ends[0][:4]) and int(ends[1][:4]) < _YEARS[1]:
         return []
     return [f"the slots lie from {ends[0]} to {ends[1]}: time_format, or a record of no time"]
+
+
+def _superseded(stream: Stream) -> list[str]:
+    reasons = stream.facts.rows_by_reason
+    share = reasons.get("superseded_in_slot", 0) / max(stream.facts.rows or 0, 1)
+    if share <= _MOST or stream.length == 1:
+        return []
+    return [f"{share:.1%} of the records are superseded in their slot: a shorter slot_minutes keeps more"]
 
 
 def _users_of_one_record(stream: Stream) -> list[str]:

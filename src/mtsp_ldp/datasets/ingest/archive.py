@@ -47,20 +47,24 @@ def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
 
 
 _CONVERTERS = {
-    ".zst": "zstd -d {}",
-    ".7z": "7z x {}",
-    ".rar": "unrar x {}",
-    ".tar": "tar -xf {}",
-    ".tgz": "tar -xf {}",
-    ".xlsx": "ssconvert {} rows.csv",
-    ".xls": "ssconvert {} rows.csv",
-    ".gpx": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {} track_points",
-    ".kml": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
-    ".geojson": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
-    ".gpkg": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
-    ".shp": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {}",
-    ".json": "jq -c '.[]' {} > rows.ndjson",
-    ".feather": "python -c \"import polars; polars.read_ipc('{}').write_parquet('rows.parquet')\"",
+    ".zst": "zstd -d {name}",
+    ".7z": "7z x {name}",
+    ".rar": "unrar x {name}",
+    ".tar": "tar -xf {name}",
+    ".tgz": "tar -xf {name}",
+    ".xlsx": "ssconvert {name} rows.csv",
+    ".xls": "ssconvert {name} rows.csv",
+    ".gpx": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {name} track_points",
+    ".kml": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {name}",
+    ".geojson": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {name}",
+    ".gpkg": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {name}",
+    ".shp": "ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv {name}",
+    "records.json": (
+        "jq -c '.locations[] | {time: .timestamp, x: (.longitudeE7 / 1e7), y: (.latitudeE7 / 1e7)}' {name} "
+        "> rows.ndjson"
+    ),
+    ".json": "jq -c '.[]' {name} > rows.ndjson",
+    ".feather": "python -c \"import polars; polars.read_ipc('{name}').write_parquet('rows.parquet')\"",
     ".csv": "other names are read",
     ".tsv": "other names are read",
     ".txt": "other names are read",
@@ -79,9 +83,9 @@ def unread(folder: Path, patterns: Sequence[str]) -> list[str]:
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if hidden or not path.is_file() or matches(path.name, patterns) or _holds(path, patterns):
             continue
-        how = _CONVERTERS.get(inner[-1] if inner else "")
+        how = _CONVERTERS.get(path.name.lower()) or _CONVERTERS.get(inner[-1] if inner else "")
         if how is not None and path.name != "receipt.json":
-            lines.append(f"{path.name} ({how.format(path.name)})")
+            lines.append(f"{path.name} ({how.replace('{name}', path.name)})")
     return lines
 
 

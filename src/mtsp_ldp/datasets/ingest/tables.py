@@ -84,7 +84,11 @@ def _parquet(name: str, wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
             there = ", ".join(map(repr, schema.names()))
             raise ValueError(f"{name}: column {column!r} is missing; there are {there}")
         if not _is_plain(schema[column]):
-            raise ValueError(f"{name}: column {column!r}: {schema[column]}: must be text, a number or a time")
+            shapes = "; of shapes `ogr2ogr -f CSV -lco GEOMETRY=AS_XY rows.csv` makes columns X and Y"
+            raise ValueError(
+                f"{name}: column {column!r}: {schema[column]}: must be text, a number or a time"
+                f"{shapes if schema[column] == pl.Binary else ''}"
+            )
     for start in range(0, height, _ROWS):
         try:
             yield table.select(wanted).slice(start, _ROWS).collect()
