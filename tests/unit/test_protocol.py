@@ -1,6 +1,7 @@
 import json
 import math
 from collections import Counter, deque
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def request(t=0, epsilon=EPSILON, question=CELLS, serial=1):
 
 
 def client(cell=3, **kwargs):
-    made = Client(7, D, EPSILON, WINDOW, **kwargs)
+    made = Client(7, D, EPSILON, WINDOW, **{"create": "ledger" in kwargs, **kwargs})
     made.turn(0, cell)
     return made
 
@@ -138,8 +139,67 @@ def test_two_programs_on_one_ledger_spend_once(tmp_path):
     second.answer(request(0, 0.3))
     first.turn(9, 3)
     first.answer(request(9, 0.1))
-    with pytest.raises(Refusal, match="t=0: it is t=9 here"):
-        second.answer(request(0, 1e-9))
+    # its clock is behind: what it holds is the cell of an earlier t, whatever it is asked for
+    for t in (0, 9):
+        with pytest.raises(Refusal, match=f"t={t}: it is t=0 here, and t=9 in her ledger"):
+            second.answer(request(t, 1e-9))
+    second.turn(9, 3)
+    second.answer(request(9, 1e-9))
+
+
+def test_a_turn_meanwhile_never_gives_the_next_cell_under_the_old_t(tmp_path, monkeypatch):
+    """The clock and the cell are one value: who pays at t tells her cell at t."""
+    made = client(ledger=tmp_path / "ledger.json")
+    moving, write = [], made._write
+
+    def slow(now, spent):
+        moving.append(Thread(target=made.turn, args=(1, 0)))
+        moving[0].start()
+        moving[0].join(0.05)  # she moves while the phone writes
+        write(now, spent)
+
+    monkeypatch.setattr(made, "_write", slow)
+    told = []
+    monkeypatch.setattr(
+        "mtsp_ldp.privacy.oracle.OUE.perturb",
+        lambda self, cells, d, rng: told.append(cells) or np.zeros((1, d), bool),
+    )
+    made.answer(request(0))
+    moving[0].join()
+    assert told == [[3]]
+    with pytest.raises(Refusal, match="t=0: it is t=1 here"):
+        made.answer(request(0))
+
+
+def test_a_ledger_that_was_put_back_is_damaged(tmp_path):
+    path = tmp_path / "ledger.json"
+    made = client(ledger=path)
+    first = path.read_bytes()
+    made.answer(request(0, 0.5))
+    second = path.read_bytes()
+    for older in (first, second.replace(b"0.5", b"0.25")):
+        path.write_bytes(older)
+        with pytest.raises(
+            ValueError, match=r"no whole ledger \(it lacks what this client has spent up to t=0"
+        ):
+            made.answer(request(0, 0.5))
+    path.unlink()
+    with pytest.raises(ValueError, match="no such ledger; create=True makes one on first use"):
+        made.answer(request(0, 0.5))
+    path.write_bytes(second)
+    made.answer(request(0, 0.5))
+
+
+def test_a_ledger_is_made_on_first_use_only_and_is_hers(tmp_path):
+    path = tmp_path / "ledger.json"
+    with pytest.raises(ValueError, match="no such ledger; create=True makes one on first use"):
+        Client(7, D, EPSILON, WINDOW, ledger=path)
+    client(ledger=path).answer(request(0, 0.5))
+    with pytest.raises(ValueError, match=r"kept on the terms \{'reporter': 7.*not \{'reporter': 8"):
+        Client(8, D, EPSILON, WINDOW, ledger=path)
+    again = client(ledger=path)  # create=True keeps one that is there
+    with pytest.raises(Refusal, match="window would spend"):
+        again.answer(request(0, 0.75))
 
 
 def test_what_is_beyond_the_budget_is_refused_however_small():
@@ -167,6 +227,16 @@ def test_what_is_beyond_the_budget_is_refused_however_small():
         '{"terms": {}, "now": 0, "spent": [[3, NaN]]}',
         '{"terms": {}, "now": 0, "spent": [[3, -100]]}',
         '{"terms": {}, "now": null, "spent": []}',
+        '{"terms": {}, "now": 1.5, "spent": []}',
+        '{"terms": {}, "now": true, "spent": []}',
+        '{"terms": {}, "now": 3, "spent": [[9, 0.5]]}',
+        '{"terms": {}, "now": 3, "spent": [[1.5, 0.5]]}',
+        '{"terms": {}, "now": 3, "spent": [[1, true]]}',
+        '{"terms": {}, "now": 3, "spent": {"1": 0.5}}',
+        '{"terms": {}, "now": 3, "spent": [[1, 0.5, 2]]}',
+        '{"now": 3, "spent": []}',
+        "null",
+        "\x00\x01",
     ],
 )
 def test_a_damaged_ledger_is_refused_by_name(tmp_path, kept):
@@ -177,7 +247,9 @@ def test_a_damaged_ledger_is_refused_by_name(tmp_path, kept):
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path):
-    made = Client(7, np.int64(D), np.float64(EPSILON), np.int32(WINDOW), ledger=tmp_path / "ledger.json")
+    made = Client(
+        7, np.int64(D), np.float64(EPSILON), np.int32(WINDOW), ledger=tmp_path / "ledger.json", create=True
+    )
     made.turn(np.int64(3), np.int64(1))
     made.answer(request(3))
     again = Client(7, D, EPSILON, WINDOW, ledger=tmp_path / "ledger.json")

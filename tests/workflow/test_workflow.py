@@ -44,6 +44,11 @@ def test_all_files_are_there_and_no_other(finished):
     metadata = pl.read_parquet_metadata(folder / f"{stem}.parquet")
     assert {"config_digest", "code_digest", "stream_digest", "replicate", "numpy"} <= set(metadata)
     assert metadata["replicate"] == "150"
+    for suffix in (".release.parquet", ".trace.parquet"):
+        metadata = pl.read_parquet_metadata(folder / f"{stem}{suffix}")
+        named = set(metadata) - {"ARROW:schema"}
+        assert named == {"python", "numpy", "polars", "presence", "projection", "private"}
+        assert metadata["private"] == "no: a simulated release is reproducible from its seed"
 
 
 def test_one_core_and_two_give_the_same_bytes(finished, tmp_path):

@@ -18,6 +18,8 @@ from mtsp_ldp.releases.simulation import simulate
 from mtsp_ldp.streams.stream import Stream
 
 RELEASES = ("raw", "projected")
+NOT_PRIVATE = "no: a simulated release is reproducible from its seed"
+"""Said in every file of a run."""
 SCHEMA = {
     "dataset": pl.String,
     "mechanism": pl.String,
@@ -140,7 +142,11 @@ def _check_terms(mechanism: str, **terms: float | None) -> None:
 
 
 def write_run(files: RunFiles, scores: pl.DataFrame, release: Release, provenance: Mapping[str, str]) -> None:
-    """Write the files of one cell, each of them whole."""
+    """Write the files of one cell, each of them whole.
+
+    Where the scores come from, the digest of the stream among it, is told in their file alone: digests of the
+    true stream would tell who was where to whoever can try.
+    """
     published = pl.DataFrame(
         {
             "t": np.repeat(np.arange(release.length, dtype=np.int32), release.d),
@@ -152,8 +158,12 @@ def write_run(files: RunFiles, scores: pl.DataFrame, release: Release, provenanc
         errors = np.sqrt(release.variances[release.which])
         published = published.with_columns(standard_error=errors.ravel())
     presence = "private" if release.of_all_users else "public"
-    metadata = {**provenance, **versions(), "presence": presence, "projection": release.projection}
-    for path, frame in zip(files.all, (scores, published, release.trace), strict=True):
+    about = {**versions(), "presence": presence, "projection": release.projection, "private": NOT_PRIVATE}
+    for path, frame, metadata in (
+        (files.scores, scores, {**provenance, **about}),
+        (files.release, published, about),
+        (files.trace, release.trace, about),
+    ):
         with atomic_write(path) as partial:
             frame.write_parquet(partial, compression="zstd", metadata=metadata)
 

@@ -4,9 +4,11 @@ import fcntl
 import json
 import math
 import random
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -61,11 +63,15 @@ class Client:
     ledger
         File in which each spending is written before its report exists, so that it survives a restart of the
         phone and is shared by all programs on it. None keeps the ledger in memory only.
+    create
+        True makes the ledger if there is none: on first use only, since a client whose ledger is lost does
+        not know what she has told.
 
     Raises
     ------
     ValueError
-        For invalid terms, or a ledger that is damaged or was kept on other terms.
+        For invalid terms, or a ledger that is missing, damaged, another reporter's, kept on other terms, or
+        older than what this client remembers of it.
     """
 
     def __init__(
@@ -76,6 +82,8 @@ class Client:
         window: int,
         noise: Any = None,
         ledger: Path | None = None,
+        *,
+        create: bool = False,
     ) -> None:
         self.reporter = integer("reporter", reporter, least=0)
         self._cells, self._window = integer("cells", cells, least=1), integer("window", window, least=1)
@@ -83,9 +91,13 @@ class Client:
         self._noise: Any = SystemNoise() if noise is None else noise
         self._ledger = ledger
         self._spent: list[tuple[int, float]] = []
-        self._now = -1
-        self._cell: int | None = None
-        self._recall()
+        self._here: tuple[int, int | None] = (-1, None)  # her clock and her cell, one value
+        self._told = -1  # the last t that the ledger has
+        self._one_at_a_time = Lock()
+        with self._locked_ledger(recall=False):
+            if create and ledger is not None and not ledger.exists():
+                self._write(-1, [])
+            self._recall()
 
     def turn(self, t: int, cell: int | None) -> None:
         """Move her clock to timestamp t, and her to a cell (None: inactive).
@@ -98,11 +110,13 @@ class Client:
             If her clock ran backwards, or the cell is none of those agreed upon.
         """
         t = integer("t", t)
-        if t < self._now:
-            raise ValueError(f"t={t}: must be at least {self._now}, her clock's t")
         if cell is not None:
             cell = integer("cell", cell, 0, self._cells - 1)
-        self._now, self._cell = t, cell
+        with self._one_at_a_time:
+            now = max(self._here[0], self._told)
+            if t < now:
+                raise ValueError(f"t={t}: must be at least {now}, her clock's t")
+            self._here = t, cell
 
     def answer(self, raw: bytes) -> bytes:
         """Answer a request with one perturbed report.
@@ -112,41 +126,52 @@ class Client:
         WireError
             If the bytes are no request.
         Refusal
-            If she is inactive, if the request is not of her clock's t or not over the agreed cells, or if
-            her window would overflow.
+            If she is inactive, if the request is not of her clock's t or not over the agreed cells, if
+            another program with her ledger is at a later t, or if her window would overflow.
         """
         request = Request.decode(raw)
-        if self._cell is None:
-            raise Refusal(f"reporter {self.reporter} is inactive")
-        if request.question.cells != self._cells:
-            raise Refusal(f"{request.question.cells} cells: {self._cells} were agreed upon")
-        with self._locked_ledger():
-            if request.t != self._now:
-                raise Refusal(f"t={request.t}: it is t={self._now} here")
-            self._spend(request.epsilon)
-        group = request.question.labels[self._cell]
+        with self._one_at_a_time, self._locked_ledger():
+            now, cell = self._here
+            if cell is None:
+                raise Refusal(f"reporter {self.reporter} is inactive")
+            if request.question.cells != self._cells:
+                raise Refusal(f"{request.question.cells} cells: {self._cells} were agreed upon")
+            if self._told > now:
+                raise Refusal(f"t={request.t}: it is t={now} here, and t={self._told} in her ledger")
+            if request.t != now:
+                raise Refusal(f"t={request.t}: it is t={now} here")
+            self._spend(now, request.epsilon)
+        group = request.question.labels[cell]
         bits = request.make_oracle().perturb([group], request.question.groups, self._noise)[0]
         return Report(request.t, fingerprint(raw), self.reporter, bits).encode()
 
-    def _spend(self, epsilon: float) -> None:
+    def _spend(self, now: int, epsilon: float) -> None:
         """Spend now, or refuse."""
-        recent = [(t, spent) for t, spent in self._spent if t > self._now - self._window]
+        recent = [(t, spent) for t, spent in self._spent if t > now - self._window]
         # exact in sign: the least excess over what is left is refused too
         if not math.fsum([-self._epsilon, *(spent for _, spent in recent), epsilon]) <= 0:
             total = math.fsum([*(spent for _, spent in recent), epsilon])
-            raise Refusal(f"t={self._now}: the window would spend {total:.6g} of {self._epsilon:.6g}")
-        self._spent = [*recent, (self._now, epsilon)]
+            raise Refusal(f"t={now}: the window would spend {total:.6g} of {self._epsilon:.6g}")
+        spent = [*recent, (now, epsilon)]
+        self._write(now, spent)
+        self._told, self._spent = now, spent
+
+    def _write(self, now: int, spent: list[tuple[int, float]]) -> None:
         if self._ledger is not None:
-            kept = {"terms": self._terms, "now": self._now, "spent": self._spent}
             with atomic_write(self._ledger, durable=True) as partial:
-                partial.write_text(json.dumps(kept))
+                partial.write_text(json.dumps({"terms": self._terms, "now": now, "spent": spent}))
 
     @property
     def _terms(self) -> dict[str, float]:
-        return {"cells": self._cells, "epsilon": self._epsilon, "window": self._window}
+        return {
+            "reporter": self.reporter,
+            "cells": self._cells,
+            "epsilon": self._epsilon,
+            "window": self._window,
+        }
 
     @contextmanager
-    def _locked_ledger(self) -> Iterator[None]:
+    def _locked_ledger(self, *, recall: bool = True) -> Iterator[None]:
         """Lock the ledger and read it again, so that no other program spends meanwhile."""
         if self._ledger is None:
             yield
@@ -154,21 +179,32 @@ class Client:
         self._ledger.parent.mkdir(parents=True, exist_ok=True)
         with self._ledger.with_name(f".{self._ledger.name}.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self._recall()
+            if recall:
+                self._recall()
             yield
 
     def _recall(self) -> None:
-        """Read the ledger from its file; time does not run back to before it."""
-        if self._ledger is None or not self._ledger.exists():
+        """Read the ledger from its file, which may know more than this client, but not less."""
+        if self._ledger is None:
             return
         try:
-            kept = json.loads(self._ledger.read_text())
-            now, spent = int(kept["now"]), [(int(t), float(each)) for t, each in kept["spent"]]
-            sound = all(math.isfinite(each) and each > 0 for _, each in spent)
+            kept = json.loads(self._ledger.read_text(encoding="utf-8"))
+            now = integer("now", kept["now"], least=-1)
+            spent = [(integer("t", t, 0, now), positive("spent", each)) for t, each in kept["spent"]]
+            terms = kept["terms"]
+        except FileNotFoundError:
+            raise ValueError(
+                f"{self._ledger}: no such ledger; create=True makes one on first use, a lost one must be "
+                "restored"
+            ) from None
         except (ValueError, TypeError, KeyError) as error:
             raise ValueError(f"{self._ledger}: no whole ledger ({error!r}); restore it") from None
-        if not sound:
-            raise ValueError(f"{self._ledger}: no whole ledger (a spending is not above 0); restore it")
-        if kept["terms"] != self._terms:
-            raise ValueError(f"{self._ledger}: kept on the terms {kept['terms']}, not {self._terms}")
-        self._now, self._spent = max(self._now, now), spent
+        if terms != self._terms:
+            raise ValueError(f"{self._ledger}: kept on the terms {terms}, not {self._terms}")
+        known = [(t, each) for t, each in self._spent if t > now - self._window]
+        if now < self._told or Counter(known) - Counter(spent):
+            raise ValueError(
+                f"{self._ledger}: no whole ledger (it lacks what this client has spent up to "
+                f"t={self._told}); restore it"
+            )
+        self._told, self._spent = now, spent

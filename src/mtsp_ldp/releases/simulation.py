@@ -30,7 +30,9 @@ def simulate(
     witness: Witness | None = None,
     **options: Any,
 ) -> Release:
-    """Publish a stream with a mechanism.
+    """Publish a stream with a mechanism, reproducibly: who knows the seed can try who was where.
+
+    So the release is for experiments, and not to be published.
 
     Parameters
     ----------
