@@ -275,6 +275,10 @@ def test_cells_may_stand_in_a_file(tmp_path):
     stream = prepared(tmp_path, files, cells_file="zones.txt")
     assert [cell.name for cell in stream.facts.cells] == ["NO", "007"]
     assert stream.counts.tolist() == [[1, 1]]
+    files["zones.txt"] = "NA\n007\n"
+    files["a.csv"] += f"c,{AT},NA\nd,{AT},NULL\n"
+    stream = prepared(tmp_path, files, cells_file="zones.txt")
+    assert stream.facts.rows_by_reason == {"kept": 2, "out_of_range": 1, "unparsable": 1}
     refused("cells_file='zone.txt': must lie beside", tmp_path, files, cells_file="zone.txt")
     refused(
         "zones.txt: 'a' is there twice", tmp_path, {**files, "zones.txt": "a\na\n"}, cells_file="zones.txt"

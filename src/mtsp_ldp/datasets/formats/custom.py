@@ -2,17 +2,18 @@
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import IO, Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from mtsp_ldp.datasets.base import register
 from mtsp_ldp.datasets.ingest.archive import opened, whole
 from mtsp_ldp.datasets.ingest.assembly import Rows
 from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
-from mtsp_ldp.datasets.ingest.tables import Layout, name_of, position, read_table, shown, text_of
+from mtsp_ldp.datasets.ingest.tables import Layout, is_number, name_of, read_table, text_of, with_text
 from mtsp_ldp.datasets.ingest.timestamps import READERS, SLOT, read, tells_a_day
 from mtsp_ldp.datasets.ingest.traces import Traces
 from mtsp_ldp.streams.facts import MOST_CELLS, Coordinates
@@ -94,6 +95,7 @@ class Custom(Traces):
     where: dict[Text, Text | list[Text]] = Field(default={})
     cells: Annotated[list[Text], Field(max_length=MOST_CELLS)] = Field(default=[])
     cells_file: str | None = None
+    _names: list[str] = PrivateAttr(default=[])
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -119,7 +121,7 @@ class Custom(Traces):
             )
         if len(set(self.columns.values())) < len(self.columns):
             raise ValueError(f"columns={dict(self.columns)!r}: must be different columns of the file")
-        if not self.header and not all(map(position, [*self.columns.values(), *self.where])):
+        if not self.header and not all(map(is_number, [*self.columns.values(), *self.where])):
             raise ValueError("header=False: columns and where: must be numbers of columns, from 1 on")
         return self
 
@@ -161,15 +163,12 @@ class Custom(Traces):
 
     def domain(self, files: list[Path]) -> Domain:
         """Make the domain of the named cells, or of squares of the box."""
-        if self.cells:
-            return Labels(self.cells)
-        if self.cells_file:
-            return Labels(self._names_in(files))
-        if not self.box:
-            raise ValueError(f"dataset {self.name!r}: box: [west, south, east, north] is missing")
-        west, south, east, north = map(float, self.box)
-        world = self.world if self.coordinates == "degrees" else _EVERYWHERE
-        return Squares((west, south, east, north), self.grid, world)
+        self._names = self._names_in(files) if self.cells_file else list(self.cells)
+        if self._names:
+            return Labels(self._names)
+        squares = super().domain(files)
+        assert isinstance(squares, Squares)
+        return squares if self.coordinates == "degrees" else replace(squares, world=_EVERYWHERE)
 
     def _names_in(self, files: list[Path]) -> list[str]:
         """Read the names of cells from their file."""
@@ -194,9 +193,9 @@ class Custom(Traces):
         layout = Layout(self.separator, self.header, self.encoding)
         wanted = list(dict.fromkeys([*self.columns.values(), *self.where]))
         for rows in read_table(name, file, wanted, layout):
-            yield _with_text(self._record(name, rows, ""), rows, wanted)
+            yield with_text(self._record(name, rows, ""), rows, wanted)
             if "end_time" in self.columns:
-                yield _with_text(self._record(name, rows, "end_"), rows, wanted)
+                yield with_text(self._record(name, rows, "end_"), rows, wanted)
 
     def _record(self, name: str, rows: pl.DataFrame, end: str) -> pl.DataFrame:
         text: dict[str, pl.Expr] = {
@@ -204,7 +203,7 @@ class Custom(Traces):
         }
         if f"{end}cell" in text:
             label = text[f"{end}cell"]
-            listed = pl.when(label.is_in(self._listed)).then(label)
+            listed = pl.when(label.is_in(self._names)).then(label)
             place = {"label": pl.coalesce(listed, name_of(label, self.missing))}
         else:
             place = {axis: text[end + axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
@@ -214,10 +213,6 @@ class Custom(Traces):
             reason=self._filtered(rows),
             **place,
         )
-
-    @property
-    def _listed(self) -> list[str]:
-        return list(self.cells)
 
     def _user(self, name: str) -> str:
         path = PurePath(name)
@@ -263,13 +258,3 @@ def _check_names(names: Sequence[str], what: str) -> None:
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"{what}: {twice!r} is there twice: must be different names")
-
-
-def _with_text(records: pl.DataFrame, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Keep the text of the rows that could not be read, for messages."""
-    bad = records.select(pl.any_horizontal(pl.exclude("reason").is_null())).to_series()
-    if not bad.any():
-        return records.with_columns(read=pl.lit(None, pl.String))
-    text = rows.filter(bad).select(shown(columns)).to_series()
-    place = pl.when(bad).then(bad.cast(pl.Int64).cum_sum() - 1)
-    return records.with_columns(read=text.gather(pl.select(place).to_series()))

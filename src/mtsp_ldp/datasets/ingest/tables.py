@@ -132,12 +132,17 @@ def name_of(text: pl.Expr, missing: Sequence[str]) -> pl.Expr:
     return pl.when(~text.is_in(list(missing))).then(name)
 
 
-def shown(columns: Sequence[str]) -> pl.Expr:
-    """Show the fields of a row as they were read."""
-    parts = (pl.lit(f"{column} ") + pl.col(column).cast(pl.String).fill_null("nothing") for column in columns)
-    return pl.concat_str(list(parts), separator=", ")
+def with_text(records: pl.DataFrame, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Keep the text of the rows that could not be read, for messages."""
+    bad = records.select(pl.any_horizontal(pl.exclude("reason").is_null())).to_series()
+    if not bad.any():
+        return records.with_columns(read=pl.lit(None, pl.String))
+    parts = [pl.lit(f"{column} ") + pl.col(column).cast(pl.String).fill_null("nothing") for column in columns]
+    text = rows.filter(bad).select(pl.concat_str(parts, separator=", ")).to_series()
+    place = pl.when(bad).then(bad.cast(pl.Int64).cum_sum() - 1)
+    return records.with_columns(read=text.gather(pl.select(place).to_series()))
 
 
-def position(pattern: str) -> bool:
+def is_number(name: str) -> bool:
     """Tell whether the name of a column is its number."""
-    return re.fullmatch(r"[1-9]\d*", pattern) is not None
+    return re.fullmatch(r"[1-9]\d*", name) is not None
