@@ -17,9 +17,9 @@ NAMED = {"user": "u", "time": "t", "cell": "c"}
 PLACED = {"user": "u", "time": "t", "x": "x", "y": "y"}
 
 
-def prepared(folder, files, **keys):
+def prepared(folder, raw_files, **keys):
     """Prepare a data set of these files; bytes, text or a table each."""
-    for name, content in files.items():
+    for name, content in raw_files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, pl.DataFrame):
@@ -32,9 +32,9 @@ def prepared(folder, files, **keys):
     return configured({"name": "mine", "title": "Mine", "format": "custom", **given}).prepare(folder)
 
 
-def refused(message, folder, files, **keys):
+def refused(message, folder, raw_files, **keys):
     with pytest.raises(ValueError, match=message) as told:
-        prepared(folder, files, **keys)
+        prepared(folder, raw_files, **keys)
     assert "\n" not in str(told.value)
 
 
@@ -70,6 +70,9 @@ def test_as_many_cells_as_can_be_numbered(tmp_path):
         ("2024-05-01 10:00 GMT", "%Y-%m-%d %H:%M GMT", "2024-05-01 06:00:00"),
         ("Wed May 01 10:00:00 +0000 2024", "%a %b %d %H:%M:%S +0000 %Y", "2024-05-01 06:00:00"),
         ("2024-05-01 10:00 -05:30", "%Y-%m-%d %H:%M -05:30", "2024-05-01 11:00:00"),
+        ("2024-05-01 10:00 UTC+01:00", "%Y-%m-%d %H:%M UTC+01:00", "2024-05-01 05:00:00"),
+        ("2024-05-01 10:00 (UTC)", "%Y-%m-%d %H:%M (UTC)", "2024-05-01 06:00:00"),
+        ("2024-05-01 10:00+01", "%Y-%m-%d %H:%M+01", "2024-05-01 05:00:00"),
         ("2024-05-01 10:00", "%Y-%m-%d %H:%M", "2024-05-01 10:00:00"),
         ("2024-05-01 10:00:00 UTC", "iso", "2024-05-01 06:00:00"),
         ("2024-05-01 10:42", "iso", "2024-05-01 10:00:00"),
@@ -81,8 +84,10 @@ def test_an_offset_in_the_form_is_meant(tmp_path, text, form, origin):
     assert stream.facts.origin == origin
 
 
-def test_names_of_zones_are_refused(tmp_path):
-    refused("%Z: must be %z", tmp_path, {"a.csv": HERE}, cells=["7"], time_format="%Y-%m-%d %H:%M %Z")
+@pytest.mark.parametrize("zone", ["%Z", "EST", "(CEST)"])
+def test_names_of_zones_are_refused(tmp_path, zone):
+    form = f"%Y-%m-%d %H:%M {zone}"
+    refused("must have %z, or an offset that is written out", tmp_path, {}, cells=["7"], time_format=form)
 
 
 def test_an_offset_that_no_clock_has_is_unreadable(tmp_path):
@@ -386,3 +391,49 @@ def test_doubts_about_dates_and_users():
     t = np.repeat(np.arange(10), 20)
     each = Stream.from_panel(t, np.arange(200), t % 3, 3, facts=StreamFacts(rows_by_reason={"kept": 200}))
     assert "each of 200 users has one record" in doubts(each)[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("time_zone", 5, "time_zone=5: must be text"),
+        ("day_zone", "Mars", "day_zone='Mars': must be a name as Europe/Lisbon"),
+        ("missing", "NA", "missing='NA': must be a list"),
+        ("where", ["a"], r"where=\['a'\]: must be names and values"),
+        ("files", [], r"files=\[\]: must be a list of at least one"),
+        ("header", "no", "header='no': must be true or false"),
+        ("separator", 5, "separator=5: must be text"),
+        ("user_from", "path", "user_from='path': must be one of column, file, folder"),
+        ("columns", ["u"], r"columns=\['u'\]: must be names and values"),
+        ("coordinates", "metres", "coordinates='metres': must be one of degrees, plane"),
+        ("origin", True, "origin=True: must be text"),
+        ("origin", 10**30, r"origin=1\d*: must be floor, first, an ISO time, or seconds since 1970"),
+        ("origin", "9999999-01-01", "must be floor, first, an ISO time"),
+        ("slot_minutes", 10**12, "slot_minutes=1000000000000: must be at most"),
+        ("slot_minutes", True, "slot_minutes=True: must be an integer"),
+        ("length", 2.5, r"length=2\.5: must be an integer"),
+        ("length", 10**12, "T = 1,000,000,000,000 slots of 1 cells .* are too many"),
+        ("time_format", "", "time_format='': must be iso, unix"),
+        ("cells_file", "zones.txt", "cells: must name all cells"),
+        ("title", 7, "title=7: must be text; a name that looks like a number needs quotes"),
+        ("replicate", 0, "replicate=0: must be at least 1"),
+        ("raw", 5, "raw=5: must be text"),
+    ],
+)
+def test_a_value_that_a_key_cannot_have_is_refused(tmp_path, key, value, message):
+    refused(message, tmp_path, {"a.csv": HERE}, **{"cells": ["7"], key: value})
+
+
+def test_paths_into_json_are_checked(tmp_path):
+    columns = {"user": "$..[", "time": "t", "cell": "c"}
+    refused(
+        r"columns: '\$\.\.\[': must be the name of a value",
+        tmp_path,
+        {"a.ndjson": "{}\n"},
+        cells=["7"],
+        columns=columns,
+    )
+    text = f'{{"p": {{"id": "a"}}, "t": "{AT}", "it\'s": 7}}\n[]\nnone\n'
+    columns = {"user": "$.p.id", "time": "t", "cell": "it's"}
+    stream = prepared(tmp_path, {"a.ndjson": text}, cells=["7"], columns=columns)
+    assert stream.facts.rows_by_reason == {"kept": 1, "unparsable": 2}

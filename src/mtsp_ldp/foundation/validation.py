@@ -13,6 +13,7 @@ _PLAINLY = {
     "greater than": "above",
     "less than": "below",
     "a valid string": "text; a name that looks like a number needs quotes",
+    "a valid dictionary": "names and values",
     "a valid": "a",
     "a integer": "an integer",
     "a boolean": "true or false",

@@ -41,7 +41,7 @@ def _gaps(stream: Stream) -> list[str]:
         key = f"origin: '{_clock(stream, start)}'" if after >= before else f"length: {end + 1 - first}"
         found.append(
             f"nobody is there in {start - end - 1:,} of {last - first:,} slots, after {_clock(stream, end)} "
-            f"and before {_clock(stream, start)}; {before:,} positions lie before, {after:,} after: {key} "
+            f"and before {_clock(stream, start)}; positions before: {before:,}, after: {after:,}; {key} "
             "takes the larger part"
         )
         first, last = (start, last) if after >= before else (first, end + 1)

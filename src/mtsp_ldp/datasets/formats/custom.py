@@ -14,9 +14,10 @@ from mtsp_ldp.datasets.ingest.archive import opened, whole
 from mtsp_ldp.datasets.ingest.assembly import Rows
 from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
 from mtsp_ldp.datasets.ingest.tables import Layout, is_number, name_of, read_table, text_of, with_text
-from mtsp_ldp.datasets.ingest.timestamps import READERS, SLOT, read, tells_a_day
+from mtsp_ldp.datasets.ingest.timestamps import READERS, SLOT, names_a_zone, read, tells_a_day
 from mtsp_ldp.datasets.ingest.traces import Traces
 from mtsp_ldp.streams.facts import MOST_CELLS, Coordinates
+from mtsp_ldp.streams.stream import Stream
 
 _OWN = {
     "page": "config/README.md tells how",
@@ -96,6 +97,7 @@ class Custom(Traces):
     cells: Annotated[list[Text], Field(max_length=MOST_CELLS)] = Field(default=[])
     cells_file: str | None = None
     _names: list[str] = PrivateAttr(default=[])
+    _folder: Path = PrivateAttr(default=Path())
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -134,10 +136,10 @@ class Custom(Traces):
         _check_names(self.cells, "cells")
         if self.separator is not None and len(self.separator.encode()) != 1:
             raise ValueError(f"separator={self.separator!r}: must be one character")
-        if "%Z" in self.time_format:
+        if names_a_zone(self.time_format):
             raise ValueError(
-                f"time_format={self.time_format!r}: %Z: must be %z, or an offset that is written out: "
-                "names of zones are not unique"
+                f"time_format={self.time_format!r}: must have %z, or an offset that is written out, and no "
+                "name of a zone: several have it"
             )
         if not tells_a_day(self.time_format):
             raise ValueError(
@@ -160,6 +162,11 @@ class Custom(Traces):
         west, south, east, north = self.box
         on_earth = west >= -180 and east <= 180 and south >= -90 and north <= 90
         return "degrees" if on_earth else "plane"
+
+    def prepare(self, folder: Path) -> Stream:
+        """Make the stream; every record is in it or counted by reason."""
+        self._folder = folder
+        return super().prepare(folder)
 
     def domain(self, files: list[Path]) -> Domain:
         """Make the domain of the named cells, or of squares of the box."""
@@ -217,7 +224,7 @@ class Custom(Traces):
     def _user(self, name: str) -> str:
         path = PurePath(name)
         user = path.parent.name if self.user_from == "folder" else path.stem
-        if not user:
+        if not user or (self.user_from == "folder" and path.parent == self._folder):
             raise ValueError(f"{name}: user_from=folder: must lie in a folder, whose name is the user")
         return user
 

@@ -97,7 +97,12 @@ def _rows(
         file.readline()
     begin: list[bytes] = []
     if columns is None:
-        header = _header(file.readline().decode("utf-8", "replace"), name, separator)
+        first = file.readline()
+        for _ in range(LONGEST if spanning else 0):
+            if first.count(b'"') % 2 == 0:
+                break
+            first += file.readline()
+        header = _header(first.decode("utf-8", "replace"), name, separator)
         columns = [aliases.get(column, column) for column in header]
     elif not columns:
         begin = list(islice(iter(file.readline, b""), LONGEST))
@@ -148,7 +153,8 @@ def _header(line: str, name: str, separator: str) -> list[str]:
     if "\0" in line:
         raise ValueError(f"{name}: its first line holds NUL bytes; save it as UTF-8 text")
     try:
-        return next(csv.reader([line.removeprefix("\ufeff").strip("\r\n")], delimiter=separator), [])
+        text = io.StringIO(line.removeprefix("\ufeff").strip("\r\n"), newline="")
+        return next(csv.reader(text, delimiter=separator), [])
     except csv.Error as error:
         raise ValueError(f"{name}: its first line is no header ({error})") from None
 

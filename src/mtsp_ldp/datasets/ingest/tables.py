@@ -65,7 +65,14 @@ def _lines_of_json(
     file: IO[bytes], wanted: Sequence[str], name: str, encoding: str
 ) -> Iterator[pl.DataFrame]:
     """Read an object a line; ``$.place.lat`` is a value inside another."""
-    paths = {key: key if key.startswith("$") else f"$['{key}']" for key in wanted}
+    paths = {key: key if key.startswith("$") else f'$["{key}"]' for key in wanted}
+    for key, path in paths.items():
+        try:
+            pl.select(pl.lit("{}").str.json_path_match(path))
+        except pl.exceptions.PolarsError:
+            raise ValueError(
+                f"columns: {key!r}: must be the name of a value, or a path as $.place.lat"
+            ) from None
     for frame in delimited(file, ["line"], name=name, wanted=["line"], separator="\x1f", encoding=encoding):
         yield frame.select(pl.col("line").str.json_path_match(path).alias(key) for key, path in paths.items())
 

@@ -11,8 +11,12 @@ _ISO = rf"^\s*(\d{{4}}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{{1,9}})?)?)\s*
 
 _TOLD = re.compile(r"%[:#]*z|%[+s]")
 """Parts of a strftime form that read an offset."""
-_MEANT = re.compile(r"(?<![A-Za-z0-9%])(?:(Z|UTC|GMT)|([+-])(\d\d):?(\d\d))(?![A-Za-z0-9%])")
-"""An offset that is written in the form itself, the same for all times."""
+_MEANT = re.compile(
+    r"(?<![A-Za-z0-9%])(?:(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d)(?![A-Za-z0-9:])|$)|(?:Z|UTC|GMT)(?![A-Za-z0-9+-]))"
+)
+"""An offset that is written in the form itself, the same for all times; hours alone at its end only."""
+_NAMED = re.compile(r"%Z|\b([ACEMPW][SD]T|[CEW]ES?T|BST|[IJKM]S[KT]|MSD|A[CEW][SD]T|NZ[SD]T|HKT|SGT)\b")
+"""Names of zones, which several zones share."""
 _DIRECTIVE = re.compile(r"%[-_0^#:.]*\d*[A-Za-z%+]")
 _CLOCK = re.compile(r"%[-_0]*[HIkMTRXcrs+S]")
 _FARTHEST = 14 * 60
@@ -59,8 +63,13 @@ def offset_of(form: str) -> int | None:
     found = _MEANT.search(plain)
     if found is None:
         return None
-    name, sign, hours, minutes = found.groups()
-    return 0 if name else int(f"{sign}1") * (int(hours) * 60 + int(minutes))
+    sign, hours, minutes = found.groups()
+    return int(f"{sign}1") * (int(hours) * 60 + int(minutes or 0)) if sign else 0
+
+
+def names_a_zone(form: str) -> bool:
+    """Tell whether a form reads or holds the name of a zone, as EST, which says no offset."""
+    return "%Z" in form or _NAMED.search(_DIRECTIVE.sub(" ", form)) is not None
 
 
 def iso(text: pl.Expr, time_zone: str) -> pl.Expr:

@@ -13,7 +13,7 @@ from typing import IO, Annotated, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 import polars as pl
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from mtsp_ldp.datasets.base import Count, Side
 from mtsp_ldp.datasets.ingest.archive import opened, whole
@@ -28,6 +28,9 @@ from mtsp_ldp.datasets.ingest.timestamps import iso
 from mtsp_ldp.foundation.files import digest_text
 from mtsp_ldp.streams.facts import Coordinates, StreamFacts
 from mtsp_ldp.streams.stream import Stream
+
+_LONGEST_SLOT = 10 * 366 * DAY
+_YEAR_10000 = 253_402_300_800  # in seconds
 
 
 def _check_box(box: Sequence[float]) -> Sequence[float]:
@@ -84,7 +87,7 @@ class Traces(Published):
 
     box: Box | None = None
     grid: Side = 16
-    slot_minutes: Count = 60
+    slot_minutes: Annotated[int, Field(ge=1, le=_LONGEST_SLOT)] = 60
     time_zone: Zone = "UTC"
     day_zone: Zone | None = None
     origin: str | int = "floor"
@@ -95,7 +98,7 @@ class Traces(Published):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.origin not in ("first", "floor") and self._origin() is None:
+        if self.origin not in ("first", "floor") and not self._has_year():
             raise ValueError(
                 f"origin={self.origin!r}: must be floor, first, an ISO time, or seconds since 1970"
             )
@@ -175,6 +178,10 @@ class Traces(Published):
             with whole(path.name):
                 for name, file in opened(path, self.patterns):
                     yield from self.records(name, file)
+
+    def _has_year(self) -> bool:
+        """Tell whether the origin is a time that calendars have."""
+        return abs(self.origin) < _YEAR_10000 if isinstance(self.origin, int) else self._origin() is not None
 
     def _origin(self) -> int | None:
         if isinstance(self.origin, int):
