@@ -44,7 +44,9 @@ def megabytes(wildcards, input, attempt):
 
     That is 110 MB for Python, 18 MB per megabyte of stream, and `BYTES` for each timestamp and cell.
     """
-    return attempt * int(400 + 40 * input.size_mb + plan.megabytes(input.get("facts", [])))
+    return attempt * int(
+        400 + 40 * input.size_mb + plan.megabytes(input.get("facts", []))
+    )
 
 
 def minutes(wildcards, input, attempt):
