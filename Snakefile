@@ -54,7 +54,7 @@ onstart:
 
 
 onsuccess:
-    say(*pages(workflow))
+    say(*warnings(), *pages(workflow))
 
 
 onerror:

@@ -367,7 +367,7 @@ def test_files_that_are_not_read_are_named(tmp_path):
 def stream_at(active, **facts):
     counts = np.array(active)[:, None]
     known = StreamFacts(slot_minutes=60, origin="2024-05-01 00:00:00", time_zone="UTC", **facts)
-    return Stream.from_counts(counts, facts=known)
+    return Stream.from_counts(counts, facts=known).described()
 
 
 def test_doubts_name_the_time_and_the_key():
@@ -387,10 +387,10 @@ def test_doubts_name_the_time_and_the_key():
 
 def test_doubts_about_dates_and_users():
     old = StreamFacts(slot_minutes=60, origin="1970-01-19 00:00:00")
-    assert "1970-01-19" in doubts(Stream.from_counts([[1], [1]], facts=old))[0]
+    assert "1970-01-19" in doubts(Stream.from_counts([[1], [1]], facts=old).described())[0]
     t = np.repeat(np.arange(10), 20)
     each = Stream.from_panel(t, np.arange(200), t % 3, 3, facts=StreamFacts(rows_by_reason={"kept": 200}))
-    assert "each of 200 users has one record" in doubts(each)[0]
+    assert "each of 200 users has one record" in doubts(each.described())[0]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from mtsp_ldp.experiments import provenance
 from mtsp_ldp.experiments.layout import cell_name
+from mtsp_ldp.streams.doubts import doubts
+from mtsp_ldp.streams.facts import PreparedFacts
 
 NUMBER = r"\d[^_]*"
 BATCHED = {key: getattr(experiment, key) for key in experiment.batch}
@@ -83,6 +85,17 @@ def estimate(workflow):
         f"{len(todo)} of {len(experiment.cells)} cells are to be simulated; "
         f"that takes about {plan.seconds(todo) / places / 60:.1f} minutes on {places} cores"
     )
+
+
+def warnings():
+    """Doubts about the streams of the experiment that are prepared."""
+    facts = {name: Path(layout.facts(name)) for name in experiment.dataset}
+    return [
+        f"WARNING: {name}: {doubt}"
+        for name, path in facts.items()
+        if path.exists()
+        for doubt in doubts(PreparedFacts.read(path))
+    ]
 
 
 def pages(workflow):

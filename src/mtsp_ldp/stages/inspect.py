@@ -38,6 +38,7 @@ def main(config: Config) -> None:
         "stream",
         facts=facts,
         verdicts=sentences,
+        doubts=doubts(facts),
         floor=Expectation(stream).floor,
         image=image,
         epsilons=EPSILONS,
@@ -57,7 +58,7 @@ def main(config: Config) -> None:
         print(f"It starts at {facts.origin} ({facts.time_zone}).")
     if facts.rows:
         print(facts.describe_drops())
-    for doubt in doubts(stream):
+    for doubt in doubts(facts):
         print(f"WARNING: {doubt}")
     print(f"The page is {target}")
 

@@ -21,7 +21,7 @@ def main(config: Config) -> None:
     print(f"{dataset.name}: T={stream.length}, d={stream.d}, {stream.users:,} users")
     if stream.facts.rows:
         print(stream.facts.describe_drops())
-    for doubt in [*doubts(stream), *dataset.doubts(folder)]:
+    for doubt in [*doubts(stream.described()), *dataset.doubts(folder)]:
         print(f"WARNING: {doubt}")
 
 

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from mtsp_ldp.streams.stream import Stream
+from mtsp_ldp.streams.facts import PreparedFacts
 
 _MANY = 100
 _YEARS = (1980, 2100)
@@ -13,7 +13,7 @@ _CUTS = 5
 _MOST = 0.9
 
 
-def doubts(stream: Stream) -> list[str]:
+def doubts(facts: PreparedFacts) -> list[str]:
     """List what looks wrong, a line each, with the key that mends it.
 
     Returns
@@ -23,39 +23,36 @@ def doubts(stream: Stream) -> list[str]:
         each, and records that another one of the slot supersedes; empty where nothing does.
     """
     checks = (_gaps, _one_slot, _far_dates, _users_of_one_record, _superseded)
-    return [line for check in checks for line in check(stream)]
+    return [line for check in checks for line in check(facts)]
 
 
-def _gaps(stream: Stream) -> list[str]:
+def _gaps(facts: PreparedFacts) -> list[str]:
     """Find gaps that are longer than all the rest, from the longest on; each cuts the smaller part off."""
-    first, last = 0, stream.length
+    active, (first, last) = np.array(facts.active, dtype=np.int64), (0, len(facts.active))
     found = []
     for _ in range(_CUTS):
-        busy = first + np.flatnonzero(stream.active[first:last])
+        busy = first + np.flatnonzero(active[first:last])
         gaps = np.diff(busy) - 1
         if not gaps.size or 2 * gaps.max() <= last - first:
             break
         place = int(gaps.argmax())
         end, start = int(busy[place]), int(busy[place + 1])
-        before, after = int(stream.active[first : end + 1].sum()), int(stream.active[start:last].sum())
-        key = f"origin: '{_clock(stream, start)}'" if after >= before else f"length: {end + 1 - first}"
+        before, after = int(active[first : end + 1].sum()), int(active[start:last].sum())
+        key = f"origin: '{_clock(facts, start)}'" if after >= before else f"length: {end + 1 - first}"
         found.append(
-            f"nobody is there in {start - end - 1:,} of {last - first:,} slots, after {_clock(stream, end)} "
-            f"and before {_clock(stream, start)}; positions before: {before:,}, after: {after:,}; {key} "
+            f"nobody is there in {start - end - 1:,} of {last - first:,} slots, after {_clock(facts, end)} "
+            f"and before {_clock(facts, start)}; positions before: {before:,}, after: {after:,}; {key} "
             "takes the larger part"
         )
         first, last = (start, last) if after >= before else (first, end + 1)
-    empty = int((stream.active == 0).sum())
-    if not found and 2 * empty > stream.length:
-        found.append(
-            f"nobody is there in {empty:,} of {stream.length:,} slots: longer slot_minutes or hold help"
-        )
+    empty = int((active == 0).sum())
+    if not found and 2 * empty > active.size:
+        found.append(f"nobody is there in {empty:,} of {facts.T:,} slots: longer slot_minutes or hold help")
     return found
 
 
-def _clock(stream: Stream, t: int) -> str:
+def _clock(facts: PreparedFacts, t: int) -> str:
     """Tell when a slot starts, on the clocks of the stream."""
-    facts = stream.facts
     if facts.origin is None or facts.slot_minutes is None:
         return f"slot {t}"
     zone = ZoneInfo(facts.clock)
@@ -64,31 +61,31 @@ def _clock(stream: Stream, t: int) -> str:
     return there.astimezone(zone).replace(tzinfo=None).isoformat(sep=" ")
 
 
-def _one_slot(stream: Stream) -> list[str]:
-    if stream.length > 1:
+def _one_slot(facts: PreparedFacts) -> list[str]:
+    if facts.T > 1:
         return []
     return ["all records lie in one slot: time_format (a wrong unit?), length or slot_minutes"]
 
 
-def _far_dates(stream: Stream) -> list[str]:
-    if stream.facts.start is None:
+def _far_dates(facts: PreparedFacts) -> list[str]:
+    if facts.start is None:
         return []
-    ends = [_clock(stream, t) for t in (0, stream.length - 1)]
+    ends = [_clock(facts, t) for t in (0, facts.T - 1)]
     if _YEARS[0] <= int(ends[0][:4]) and int(ends[1][:4]) < _YEARS[1]:
         return []
     return [f"the slots lie from {ends[0]} to {ends[1]}: time_format, or a record of no time"]
 
 
-def _superseded(stream: Stream) -> list[str]:
-    reasons = stream.facts.rows_by_reason
-    share = reasons.get("superseded_in_slot", 0) / max(stream.facts.rows or 0, 1)
-    if share <= _MOST or stream.length == 1:
+def _superseded(facts: PreparedFacts) -> list[str]:
+    reasons = facts.rows_by_reason
+    share = reasons.get("superseded_in_slot", 0) / max(facts.rows or 0, 1)
+    if share <= _MOST or facts.T == 1:
         return []
     return [f"{share:.1%} of the records are superseded in their slot: a shorter slot_minutes keeps more"]
 
 
-def _users_of_one_record(stream: Stream) -> list[str]:
-    kept = stream.facts.rows_by_reason.get("kept", 0)
-    if not stream.is_panel or stream.users < _MANY or stream.users < kept:
+def _users_of_one_record(facts: PreparedFacts) -> list[str]:
+    kept = facts.rows_by_reason.get("kept", 0)
+    if facts.kind != "panel" or facts.users < _MANY or facts.users < kept:
         return []
-    return [f"each of {stream.users:,} users has one record: is the column of users one of people?"]
+    return [f"each of {facts.users:,} users has one record: is the column of users one of people?"]

@@ -253,6 +253,20 @@ class Stream:
         counts[t, cell] = count
         return cls.from_counts(counts, facts.users, facts=facts)
 
+    def described(self, sha256: str = "") -> PreparedFacts:
+        """Give the facts with the sizes of the stream, and the digest of its file."""
+        known = {one.name: getattr(self.facts, one.name) for one in fields(StreamFacts)}
+        return PreparedFacts(
+            **known,
+            users=self.users,
+            T=self.length,
+            d=self.d,
+            kind="panel" if self.is_panel else "exchangeable",
+            mean_active=round(float(self.active.mean()), 1),
+            active=tuple(self.active.tolist()),
+            sha256=sha256,
+        )
+
     def write(self, path: str | Path) -> None:
         """Write ``<name>.parquet`` and, beside it, ``<name>.json`` with the stream's facts."""
         target = Path(path)
@@ -264,19 +278,8 @@ class Stream:
         with atomic_write(target) as partial:
             frame.write_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
             digest = digest_file(partial)
-        known = {one.name: getattr(self.facts, one.name) for one in fields(StreamFacts)}
-        facts = PreparedFacts(
-            **known,
-            users=self.users,
-            T=self.length,
-            d=self.d,
-            kind="panel" if self.is_panel else "exchangeable",
-            mean_active=round(float(self.active.mean()), 1),
-            active=tuple(self.active.tolist()),
-            sha256=digest,
-        )
         with atomic_write(target.with_suffix(".json")) as partial:
-            facts.write(partial)
+            self.described(digest).write(partial)
 
 
 def _whole(name: str, value: int, least: int = 0) -> int:
