@@ -122,7 +122,7 @@ def test_a_broken_npz_is_told_in_one_line(tmp_path):
 
 def test_a_first_row_of_numbers_in_order_is_asked_about(tmp_path):
     text = "0,1,2\n" + ROWS
-    with pytest.raises(ValueError, match=r"mine\.csv: row 1: 0, 1, …, 2: names or counts\? header"):
+    with pytest.raises(ValueError, match=r"mine\.csv: row 1: 0, 1, …: names or counts\? header"):
         prepared(tmp_path, text)
     named, counted = (prepared(tmp_path, text, header=header) for header in (True, False))
     assert (named.counts == TABLE).all()

@@ -1,7 +1,10 @@
 """Tables of a user's own, as people have them: each record is where it belongs, or refused in one line."""
 
 import bz2
+import gzip
+import io
 import lzma
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -73,6 +76,9 @@ def test_as_many_cells_as_can_be_numbered(tmp_path):
         ("2024-05-01 10:00 UTC+01:00", "%Y-%m-%d %H:%M UTC+01:00", "2024-05-01 05:00:00"),
         ("2024-05-01 10:00 (UTC)", "%Y-%m-%d %H:%M (UTC)", "2024-05-01 06:00:00"),
         ("2024-05-01 10:00+01", "%Y-%m-%d %H:%M+01", "2024-05-01 05:00:00"),
+        ("2024-05-01 10:00 UTC+1", "%Y-%m-%d %H:%M UTC+1", "2024-05-01 05:00:00"),
+        ("2024-05-01T10:00:00.000Z", "%Y-%m-%dT%H:%M:%S.000Z", "2024-05-01 06:00:00"),
+        ("2024-05-01 10:00:00.000-0530", "%Y-%m-%d %H:%M:%S.000-0530", "2024-05-01 11:00:00"),
         ("2024-05-01 10:00", "%Y-%m-%d %H:%M", "2024-05-01 10:00:00"),
         ("2024-05-01 10:00:00 UTC", "iso", "2024-05-01 06:00:00"),
         ("2024-05-01 10:42", "iso", "2024-05-01 10:00:00"),
@@ -84,7 +90,7 @@ def test_an_offset_in_the_form_is_meant(tmp_path, text, form, origin):
     assert stream.facts.origin == origin
 
 
-@pytest.mark.parametrize("zone", ["%Z", "EST", "(CEST)"])
+@pytest.mark.parametrize("zone", ["%Z", "EST", "(CEST)", "z", "Zulu", "CET", "+99:00"])
 def test_names_of_zones_are_refused(tmp_path, zone):
     form = f"%Y-%m-%d %H:%M {zone}"
     refused("must have %z, or an offset that is written out", tmp_path, {}, cells=["7"], time_format=form)
@@ -246,13 +252,21 @@ def test_other_encodings_are_told_or_refused(tmp_path):
 
 def test_users_may_be_files_or_folders(tmp_path):
     rows = f"t,c\n{AT},7\n"
-    files = {"ann/1.csv": rows, "ann/2.csv": rows, "bob/1.csv.gz": __import__("gzip").compress(rows.encode())}
-    columns = {"time": "t", "cell": "c"}
-    assert prepared(tmp_path, files, cells=["7"], columns=columns, user_from="folder").users == 2
-    assert prepared(tmp_path, files, cells=["7"], columns=columns, user_from="file").users == 2
-    refused(
-        "columns: user: missing: .*user_from.*format: counts", tmp_path, files, cells=["7"], columns=columns
-    )
+    files = {"ann/1.csv": rows, "ann/2.csv": rows, "bob/1.csv.gz": gzip.compress(rows.encode())}
+    keys = {"cells": ["7"], "columns": {"time": "t", "cell": "c"}}
+    assert prepared(tmp_path, files, **keys, user_from="folder").users == 2
+    refused("user_from=file: '1' is there twice", tmp_path, files, **keys, user_from="file")
+    flat = {"12.csv": rows, "bob.csv": rows}
+    assert prepared(tmp_path / "flat", flat, **keys, user_from="file").users == 2
+    refused("user_from=folder: must lie in a folder", tmp_path / "flat", flat, **keys, user_from="folder")
+    years = {"ann/2024/a.csv": rows, "bob/2024/a.csv": rows}
+    refused("user_from=folder: '2024' is there twice", tmp_path / "years", years, **keys, user_from="folder")
+    refused("columns: user: missing: .*user_from.*format: counts", tmp_path, files, **keys)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("track.csv", rows)
+    packed = {"ann.zip": content.getvalue()}
+    refused("user_from=file: must not lie in a zip", tmp_path / "zip", packed, **keys, user_from="file")
 
 
 def test_a_date_and_a_time_may_be_two_columns(tmp_path):
@@ -273,6 +287,43 @@ def test_rows_may_be_filtered_and_are_counted(tmp_path):
     two = prepared(tmp_path, files, cells=["7"], where={"kind": ["bike", "car"]})
     assert two.facts.rows_by_reason == {"kept": 2, "filtered": 1}
     refused("column 'sort' is missing", tmp_path, files, cells=["7"], where={"sort": "bike"})
+
+
+def test_what_a_cold_review_found(tmp_path):
+    """Each of these moved, merged or lost records."""
+    slots = {"a.csv": "u,t,c\na,9223372036854775807,7\nb,5124095576030432,7\nc,1,7\n"}
+    keys = {"cells": ["7"], "time_format": "slot", "origin": 0}
+    assert prepared(tmp_path, slots, **keys).facts.rows_by_reason == {"kept": 1, "unparsable": 2}
+    marked = {"a.csv": f"\ufeffa,{AT},7\na,2024-05-01T11:00:00Z,7\n"}
+    keys = {"cells": ["7"], "header": False, "columns": {"user": 1, "time": 2, "cell": 3}}
+    assert prepared(tmp_path, marked, **keys).users == 1
+    lines = {"a.csv": f'n,u,t,c,m\n"p\nq",A,{AT},7,"r\ns"\n'}
+    assert prepared(tmp_path, lines, cells=["7"]).facts.rows_by_reason == {"kept": 1}
+    minus = {"a.csv": f"u,t,c\n-1.0,{AT},7\n-1,{AT},7\nb,{AT},7\n"}
+    assert prepared(tmp_path, minus, cells=["7"], missing=["-1"]).users == 1
+    days = {"a.csv": "u,t,c\n" + "".join(f"a,2010-10-0{day},{day}\n" for day in (3, 4, 5))}
+    keys = {"cells": ["3", "4", "5"], "slot_minutes": 1440, "time_zone": "America/Asuncion"}
+    for origin in ("2010-10-03", "floor"):
+        stream = prepared(tmp_path, days, origin=origin, **keys)
+        assert (stream.counts.tolist(), stream.facts.origin) == (np.eye(3).tolist(), "2010-10-03 00:00:00")
+    far = {"a.csv": "u,t,c\na,2024-05-01T10:00+15:00,7\nb,2024-05-01T10:00+14:00,7\n"}
+    stream = prepared(tmp_path, far, cells=["7"], time_format="%Y-%m-%dT%H:%M%z")
+    assert stream.facts.rows_by_reason == {"kept": 1, "unparsable": 1}
+
+
+def test_an_empty_beginning_or_end_is_doubted():
+    assert "before 2024-05-03 02:00:00: origin cuts" in doubts(stream_at([*[0] * 50, 3, 4]))[0]
+    assert "after 2024-05-01 01:00:00: length cuts" in doubts(stream_at([3, 4, *[0] * 50]))[0]
+
+
+def test_a_parquet_is_not_read_for_its_neighbour(tmp_path):
+    table = pl.DataFrame({"u": ["a"], "t": [AT], "c": ["7"]})
+    table.write_parquet(tmp_path / "rows.parquet")
+    packed = gzip.compress((tmp_path / "rows.parquet").read_bytes())
+    refused(
+        "rows.parquet: a parquet in an archive; unpack it", tmp_path, {"rows.parquet.gz": packed}, cells=["7"]
+    )
+    refused("b.zip: not a whole file", tmp_path / "torn", {"a.csv": HERE, "b.zip": b"PK"}, cells=["7"])
 
 
 def test_cells_may_stand_in_a_file(tmp_path):

@@ -7,11 +7,11 @@ import yaml
 
 _USUAL = {
     "bool": re.compile(r"true|false", re.IGNORECASE),
-    "int": re.compile(r"[+-]?(0|[1-9][0-9]*)"),
+    "int": re.compile(r"0|-?[1-9][0-9]*"),
     "float": re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?\.inf|\.nan", re.IGNORECASE),
 }
 """How anybody would write a truth value, an integer and a fraction."""
-_UNDERLINED = re.compile(r"(?<![\w.'\"])[+-]?\d+_[\d_]*(?![\w.'\"])")
+_UNDERLINED = re.compile(r"(?<![\w.'\"])(?:[+-]?\d+_[\d_]*|\+\d+|-0)(?![\w.'\"])")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -45,6 +45,6 @@ def _scalars(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
 
 
 def underlined(word: str) -> str | None:
-    """Find a number with underlines in a word of a command line: Hydra takes 2024_05 for 202405."""
+    """Find a number with underlines or a plus in a word: Hydra takes 2024_05 for 202405, and +5 for 5."""
     found = _UNDERLINED.search(word.partition("=")[2])
     return found.group() if found else None

@@ -76,6 +76,9 @@ def read_choice(group: str, name: str) -> dict[str, Any]:
     config = read_yaml(path)
     if not isinstance(config, dict):
         raise ConfigError(f"{source}: must hold keys and their values, not {config!r}")
+    for key in config:
+        if not isinstance(key, str):
+            raise ConfigError(f"{source}: {key!r}: must be a key, which is text")
     if config.get("name") != name:
         raise ConfigError(f"{source}: name={config.get('name')!r}: must be {name!r}, as the file is called")
     if group == "mechanism":

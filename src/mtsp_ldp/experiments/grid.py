@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -233,6 +232,9 @@ def check_config(config: dict[str, Any]) -> dict[str, Any]:
         _Parameters.model_validate({key: config.get(key) for key in _Parameters.model_fields})
     except ValidationError as error:
         raise ConfigError(explain(error, "", _Parameters.model_fields)) from None
+    for key in ("epsilon", "window"):
+        if config[key] == []:
+            raise ConfigError(f"{key}=[]: must be at least one number")
     make_dataset(config["dataset"]["name"], config["dataset"])
     try:
         mechanism = config["mechanism"]
@@ -263,10 +265,10 @@ def _read(value: Any) -> Any:
         return value
     for number in (int, float):
         try:
-            return number(value)
+            return number(value) if "_" not in value else value
         except ValueError:
             continue
-    return yaml.safe_load(value)
+    return {"true": True, "false": False, "null": None}.get(value.lower(), value)
 
 
 def as_command(experiment: Experiment) -> str:

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from mtsp_ldp.foundation.arrays import IntArray
 from mtsp_ldp.streams.facts import PreparedFacts
 
 _MANY = 100
@@ -45,10 +46,27 @@ def _gaps(facts: PreparedFacts) -> list[str]:
             "takes the larger part"
         )
         first, last = (start, last) if after >= before else (first, end + 1)
+    found += _empty_ends(facts, np.flatnonzero(active), active.size)
     empty = int((active == 0).sum())
     if not found and 2 * empty > active.size:
         found.append(f"nobody is there in {empty:,} of {facts.T:,} slots: longer slot_minutes or hold help")
     return found
+
+
+def _empty_ends(facts: PreparedFacts, there: IntArray, slots: int) -> list[str]:
+    """Find an empty beginning or end that is longer than the rest."""
+    if not there.size:
+        return []
+    early, late = int(there[0]), slots - 1 - int(there[-1])
+    lines = {
+        "origin": (early, f"before {_clock(facts, int(there[0]))}"),
+        "length": (late, f"after {_clock(facts, int(there[-1]))}"),
+    }
+    return [
+        f"nobody is there in {gap:,} of {slots:,} slots {where}: {key} cuts"
+        for key, (gap, where) in lines.items()
+        if 2 * gap > slots
+    ]
 
 
 def _clock(facts: PreparedFacts, t: int) -> str:

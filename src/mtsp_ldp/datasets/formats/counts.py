@@ -97,9 +97,9 @@ class Counts(Published):
     def _has_header(self, path: Path, row: tuple[str | None, ...], numbers: FloatArray) -> bool:
         if self.header is not None:
             return self.header
-        if len(row) > 1 and (numbers == np.arange(len(row))).all():
+        if len(row) > 1 and (np.diff(numbers) == 1).all():
             raise ValueError(
-                f"{path}: row 1: 0, 1, …, {len(row) - 1}: names or counts? header: true or false tells"
+                f"{path}: row 1: {row[0]}, {row[1]}, …: names or counts? header: true or false tells"
             )
         return bool(np.isnan(numbers).all()) and row != (None,) * len(row)
 

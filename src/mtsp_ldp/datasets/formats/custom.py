@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from mtsp_ldp.datasets.base import register
-from mtsp_ldp.datasets.ingest.archive import opened, whole
+from mtsp_ldp.datasets.ingest.archive import COMPRESSED, opened, whole
 from mtsp_ldp.datasets.ingest.assembly import Rows
 from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
 from mtsp_ldp.datasets.ingest.tables import Layout, is_number, name_of, read_table, text_of, with_text
@@ -24,7 +24,25 @@ _OWN = {
     "licence": "yours",
     "manual": "a table of your own",
 }
-_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", r"\N", "-", "?"]
+_MISSING = [
+    "",
+    "NA",
+    "N/A",
+    "#N/A",
+    "NaN",
+    "nan",
+    "NULL",
+    "null",
+    "Null",
+    "NAN",
+    "<NA>",
+    "NaT",
+    "None",
+    "none",
+    r"\N",
+    "-",
+    "?",
+]
 _EVERYWHERE = (float("-inf"), float("-inf"), float("inf"), float("inf"))
 _1980 = 315_532_800_000_000
 Role = Literal["user", "time", "date", "x", "y", "cell", "end_time", "end_x", "end_y", "end_cell"]
@@ -32,8 +50,9 @@ Role = Literal["user", "time", "date", "x", "y", "cell", "end_time", "end_x", "e
 
 def _check_encoding(name: str) -> str:
     try:
+        "text".encode(name)  # codecs from bytes to bytes are none of text
         return codecs.lookup(name).name
-    except LookupError:
+    except (LookupError, UnicodeError, ValueError):
         raise ValueError("must be the name of an encoding, as utf-8 or latin-1") from None
 
 
@@ -98,6 +117,7 @@ class Custom(Traces):
     cells_file: str | None = None
     _names: list[str] = PrivateAttr(default=[])
     _folder: Path = PrivateAttr(default=Path())
+    _places: dict[str, PurePath] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -165,7 +185,7 @@ class Custom(Traces):
 
     def prepare(self, folder: Path) -> Stream:
         """Make the stream; every record is in it or counted by reason."""
-        self._folder = folder
+        self._folder, self._places = folder, {}
         return super().prepare(folder)
 
     def domain(self, files: list[Path]) -> Domain:
@@ -185,13 +205,19 @@ class Custom(Traces):
                 for name, file in opened(path, (self.cells_file,)):
                     if PurePath(name).name != self.cells_file:
                         continue
-                    lines = file.read().decode(self.encoding).splitlines()
+                    lines = self._decoded(name, file.read()).removeprefix("\ufeff").split("\n")
                     names = [line.strip() for line in lines if line.strip()]
                     if not 1 <= len(names) <= MOST_CELLS:
                         raise ValueError(f"{name}: {len(names):,} names: must be 1 to {MOST_CELLS:,} cells")
                     _check_names(names, name)
                     return names
         raise ValueError(f"cells_file={self.cells_file!r}: must lie beside the other files")
+
+    def _decoded(self, name: str, text: bytes) -> str:
+        try:
+            return text.decode(self.encoding)
+        except UnicodeError as error:
+            raise ValueError(f"{name}: must be text in {self.encoding} ({error})") from None
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Read every row; a trip is two records."""
@@ -215,7 +241,9 @@ class Custom(Traces):
         else:
             place = {axis: text[end + axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
         return rows.select(
-            user=name_of(text["user"], self.missing) if "user" in text else pl.lit(self._user(name)),
+            user=name_of(text["user"], self.missing)
+            if "user" in text
+            else name_of(pl.lit(self._user(name)), []),
             time=self._time(rows, text, f"{end}time"),
             reason=self._filtered(rows),
             **place,
@@ -224,6 +252,13 @@ class Custom(Traces):
     def _user(self, name: str) -> str:
         path = PurePath(name)
         user = path.parent.name if self.user_from == "folder" else path.stem
+        plain = any(Path(name + suffix).exists() for suffix in ("", *COMPRESSED))
+        if not plain:
+            raise ValueError(f"{name}: user_from={self.user_from}: must not lie in a zip; unpack it")
+        if self._places.setdefault(user, path.parent) != path.parent:
+            raise ValueError(
+                f"{name}: user_from={self.user_from}: {user!r} is there twice, in {self._places[user]} too"
+            )
         if not user or (self.user_from == "folder" and path.parent == self._folder):
             raise ValueError(f"{name}: user_from=folder: must lie in a folder, whose name is the user")
         return user
@@ -239,6 +274,10 @@ class Custom(Traces):
     def _time(self, rows: pl.DataFrame, text: Mapping[str, pl.Expr], role: str) -> pl.Expr:
         column = self.columns[role]  # type: ignore[index]
         dtype = rows.schema[column]
+        if "date" in text and dtype in (pl.Date, pl.Datetime):
+            raise ValueError(
+                f"columns: time={column!r}: {dtype}: must be a time of day, where date is a column too"
+            )
         if isinstance(dtype, pl.Datetime):
             time = pl.col(column).dt.convert_time_zone("UTC") if dtype.time_zone else pl.col(column)
             form = "%Y-%m-%dT%H:%M:%S%.6f" + ("Z" if dtype.time_zone else "")
@@ -247,7 +286,9 @@ class Custom(Traces):
             return read(pl.col(column).cast(pl.String), "iso", self.time_zone)
         written = text[role]
         if "date" in text:
-            written = text["date"] + " " + written
+            day = pl.col(self.columns["date"]).cast(pl.Date).cast(pl.String)
+            dated = isinstance(rows.schema[self.columns["date"]], pl.Datetime)
+            written = (day if dated else text["date"]) + " " + written
         return read(written, self.time_format, self.time_zone, self.slot_minutes)
 
     def check_rows(self, rows: Rows) -> None:

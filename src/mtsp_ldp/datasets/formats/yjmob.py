@@ -55,7 +55,8 @@ class YJMob(Traces):
             return
         columns = ("uid", "d", "t", "x", "y")
         for text in delimited(file, None, name=name, wanted=columns):
-            rows = text.with_columns(pl.col(columns).cast(pl.Int64, strict=False))
+            small = pl.col("d", "t", "x", "y").cast(pl.Int32, strict=False).cast(pl.Int64)
+            rows = text.with_columns(pl.col("uid").cast(pl.Int64, strict=False), small)
             yield rows.select(
                 user="uid",
                 time=(pl.col("d") * 48 + pl.col("t")) * _HALF_HOUR,

@@ -20,7 +20,15 @@ COMPRESSED: Mapping[str, Callable[[IO[bytes]], IO[bytes]]] = {
 }
 """Readers of compressed files by suffix."""
 ARCHIVES = (".zip", *COMPRESSED)
-DAMAGE = (BadZipFile, BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
+DAMAGE = (
+    BadZipFile,
+    BadGzipFile,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    RuntimeError,
+    NotImplementedError,
+)
 """What reading an archive raises that is torn or none."""
 
 
@@ -96,7 +104,7 @@ def _holds(path: Path, patterns: Sequence[str]) -> bool:
         with ZipFile(path) as archive:
             return any(matches(name, patterns) for name in archive.namelist())
     except BadZipFile:
-        return False
+        return True  # it may; reading it says what is wrong
 
 
 def opened(path: Path, patterns: Sequence[str]) -> Iterator[tuple[str, IO[bytes]]]:

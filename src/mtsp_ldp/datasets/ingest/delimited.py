@@ -97,15 +97,13 @@ def _rows(
         file.readline()
     begin: list[bytes] = []
     if columns is None:
-        first = file.readline()
-        for _ in range(LONGEST if spanning else 0):
-            if first.count(b'"') % 2 == 0:
-                break
-            first += file.readline()
-        header = _header(first.decode("utf-8", "replace"), name, separator)
+        header = _header(_first_row(file, LONGEST if spanning else 1), name, separator)
         columns = [aliases.get(column, column) for column in header]
-    elif not columns:
+    elif columns:
+        begin = [_unmarked(file.read(len(codecs.BOM_UTF8)))]
+    else:
         begin = list(islice(iter(file.readline, b""), LONGEST))
+        begin[:1] = map(_unmarked, begin[:1])
         most = max((len(_split(line, separator, quote)) for line in begin), default=0)
         columns = [str(place) for place in range(1, most + 1)]
     width = len(columns)
@@ -121,6 +119,20 @@ def _rows(
         if wanted:
             _refuse_other_encodings(text, rows, name)
         yield rows
+
+
+def _first_row(file: IO[bytes] | codecs.StreamRecoder, most: int) -> str:
+    """Read a header, which a quoted name may spread over several lines."""
+    first = file.readline()
+    for _ in range(most - 1):
+        if first.count(b'"') % 2 == 0:
+            break
+        first += file.readline()
+    return first.decode("utf-8", "replace")
+
+
+def _unmarked(start: bytes) -> bytes:
+    return start.removeprefix(codecs.BOM_UTF8)
 
 
 def _wanted(columns: Sequence[str], wanted: Sequence[str], name: str) -> Sequence[str]:
@@ -163,11 +175,13 @@ def _chunks(
     file: IO[bytes] | codecs.StreamRecoder, rest: bytes, is_row: Callable[[bytes], bool] | None
 ) -> Iterator[bytes]:
     """Read on in blocks of whole lines; where fields span lines, a block ends behind a line that is a row."""
-    while block := file.read(BATCH):
+    block = file.read(BATCH)
+    while block:
         rest += block
+        block = file.read(BATCH)
         cut = rest.rfind(b"\n") + 1
         if is_row is not None:
-            cut = _end_of_row(rest, cut, is_row)
+            cut = _end_of_row(rest, cut, is_row) if block else len(rest)
         if cut:
             yield rest[:cut]
             rest = rest[cut:]

@@ -6,6 +6,8 @@ from typing import Literal
 
 import polars as pl
 
+from mtsp_ldp.datasets.ingest.timestamps import beginning
+
 MINUTE = 60_000_000
 DAY = 24 * 60
 
@@ -47,12 +49,19 @@ class Slots:
     def start(self, first: int) -> int:
         """Find the start of slot 0 on that clock, where ``first`` is the first record's time."""
         if isinstance(self.origin, int):
-            return self._read(self.clock, self.origin)
+            there = self._read(self.clock, self.origin)
+            midnight = there - there % (DAY * MINUTE)
+            return midnight if self._daily and self._begins(midnight) == self.origin else there
         time = self._read(self._wall, first)
         if self._daily:
             return time - time % (DAY * MINUTE)
         since = time % (DAY * MINUTE) % (self.minutes * MINUTE)
         return first - since if self.origin == "floor" else first
+
+    def _begins(self, midnight: int) -> int:
+        """Find the first moment of a day, which clocks that skip midnight begin later."""
+        day = pl.from_epoch(pl.lit(midnight, dtype=pl.Int64), time_unit="us")
+        return int(pl.select(beginning(day, self.time_zone)).item() or 0)
 
     def _read(self, clock: Callable[[pl.Expr], pl.Expr], time: int) -> int:
         return int(pl.select(clock(pl.lit(time, dtype=pl.Int64))).item())

@@ -45,6 +45,8 @@ def read_table(
     """
     kind = Path(name).suffix.lower()
     if kind == ".parquet":
+        if getattr(file, "name", None) != name:
+            raise ValueError(f"{name}: a parquet in an archive; unpack it")
         yield from _parquet(name, wanted)
     elif kind in _JSON:
         yield from _lines_of_json(file, wanted, name, layout.encoding)
@@ -78,8 +80,6 @@ def _lines_of_json(
 
 
 def _parquet(name: str, wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
-    if not Path(name).exists():
-        raise ValueError(f"{name}: a parquet in an archive; unpack it")
     try:
         table = pl.scan_parquet(name, glob=False)
         schema = table.collect_schema()
@@ -136,7 +136,7 @@ def text_of(column: str, dtype: pl.DataType) -> pl.Expr:
 def name_of(text: pl.Expr, missing: Sequence[str]) -> pl.Expr:
     """Read the name of a user or a cell: 12.0 is 12, and the marks of a missing value are none."""
     name = text.str.replace(_WHOLE, "$1")
-    return pl.when(~text.is_in(list(missing))).then(name)
+    return pl.when(~text.is_in(list(missing)) & ~name.is_in(list(missing))).then(name)
 
 
 def with_text(records: pl.DataFrame, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

@@ -12,16 +12,20 @@ _ISO = rf"^\s*(\d{{4}}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{{1,9}})?)?)\s*
 _TOLD = re.compile(r"%[:#]*z|%[+s]")
 """Parts of a strftime form that read an offset."""
 _MEANT = re.compile(
-    r"(?<![A-Za-z0-9%])(?:(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d)(?![A-Za-z0-9:])|$)|(?:Z|UTC|GMT)(?![A-Za-z0-9+-]))"
+    r"(?<![A-Za-z%])(?:(?:UTC|GMT)?([+-])(\d\d?)(?::?(\d\d)(?![A-Za-z0-9:])|$)|(?:Z|UTC|GMT)(?![A-Za-z0-9+-]))"
 )
 """An offset that is written in the form itself, the same for all times; hours alone at its end only."""
-_NAMED = re.compile(r"%Z|\b([ACEMPW][SD]T|[CEW]ES?T|BST|[IJKM]S[KT]|MSD|A[CEW][SD]T|NZ[SD]T|HKT|SGT)\b")
+_NAMED = re.compile(
+    r"%Z|(?<![A-Za-z])z(?:ulu)?(?![A-Za-z])|\bZulu\b|\b([ACEMPW][SD]T|[CEW]ES?T|BST|[IJKM]S[KT]|MSD|A[CEW][SD]T|NZ[SD]T|HKT|SGT)\b"
+)
 """Names of zones, which several zones share."""
 _DIRECTIVE = re.compile(r"%[-_0^#:.]*\d*[A-Za-z%+]")
 _CLOCK = re.compile(r"%[-_0]*[HIkMTRXcrs+S]")
 _FARTHEST = 14 * 60
 """Largest offset that a clock on earth has, in minutes."""
 _MINUTE = 60_000_000
+_CALENDAR = 8e18
+"""Microseconds from 1970 beyond which polars has no dates."""
 
 
 def local(parsed: pl.Expr, time_zone: str) -> pl.Expr:
@@ -49,7 +53,10 @@ def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
     clocks of the zone.
     """
     if _TOLD.search(form):
-        return text.str.strptime(pl.Datetime("us", "UTC"), form, strict=False).dt.timestamp("us")
+        hours, minutes = (text.str.extract(r"[+-](\d\d):?(\d\d)\s*$", part).cast(pl.Int64) for part in (1, 2))
+        possible = ((hours * 60 + minutes <= _FARTHEST) & (minutes < 60)).fill_null(value=True)
+        found = text.str.strptime(pl.Datetime("us", "UTC"), form, strict=False).dt.timestamp("us")
+        return pl.when(possible).then(found) if form.endswith("z") else found
     naive = text.str.strptime(pl.Datetime("us"), form, strict=False)
     shift = offset_of(form)
     if shift is not None:
@@ -69,7 +76,9 @@ def offset_of(form: str) -> int | None:
 
 def names_a_zone(form: str) -> bool:
     """Tell whether a form reads or holds the name of a zone, as EST, which says no offset."""
-    return "%Z" in form or _NAMED.search(_DIRECTIVE.sub(" ", form)) is not None
+    shift = offset_of(form) or 0
+    named = "%Z" in form or _NAMED.search(_DIRECTIVE.sub(" ", form)) is not None
+    return named or abs(shift) > _FARTHEST
 
 
 def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
@@ -94,7 +103,8 @@ def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
 def _unix(per_second: int) -> Callable[[pl.Expr, str], pl.Expr]:
     def read(text: pl.Expr, time_zone: str) -> pl.Expr:
         number = text.cast(pl.Float64, strict=False) * (1_000_000 / per_second)
-        return pl.when(number.is_finite()).then(number.round()).cast(pl.Int64, strict=False)
+        good = number.is_finite() & (number.abs() < _CALENDAR)
+        return pl.when(good).then(number.round()).cast(pl.Int64, strict=False)
 
     return read
 
@@ -129,7 +139,10 @@ def tells_a_day(form: str) -> bool:
 def read(text: pl.Expr, form: str, time_zone: str, slot_minutes: int = 60) -> pl.Expr:
     """Convert times in a named or a strftime form to microseconds; numbers of slots by their length."""
     if form == SLOT:
-        return text.cast(pl.Int64, strict=False) * (slot_minutes * _MINUTE)
+        number = text.cast(pl.Int64, strict=False)
+        return pl.when(number.abs() < _CALENDAR / (slot_minutes * _MINUTE)).then(number) * (
+            slot_minutes * _MINUTE
+        )
     if form in READERS:
         return READERS[form](text, time_zone)
     return written(text, form, time_zone)

@@ -29,6 +29,7 @@ from mtsp_ldp.foundation.files import digest_text
 from mtsp_ldp.streams.facts import Coordinates, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
+_LONGEST_HOLD = 100_000
 _LONGEST_SLOT = 10 * 366 * DAY
 _YEAR_10000 = 253_402_300_800  # in seconds
 
@@ -42,7 +43,8 @@ def _check_box(box: Sequence[float]) -> Sequence[float]:
 def _check_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (ValueError, KeyError, OSError):
+        pl.select(pl.lit(0).cast(pl.Datetime("us")).dt.replace_time_zone(name))
+    except (ValueError, KeyError, OSError, pl.exceptions.PolarsError):
         raise ValueError("must be a name as Europe/Lisbon") from None
     return name
 
@@ -93,7 +95,7 @@ class Traces(Published):
     origin: str | int = "floor"
     length: Count | None = None
     within_slot: WithinSlot = "last"
-    hold: Count = 1
+    hold: Annotated[int, Field(ge=1, le=_LONGEST_HOLD)] = 1
     minimum_reports: Count = 1
 
     @model_validator(mode="after")
