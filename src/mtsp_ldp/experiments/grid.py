@@ -258,6 +258,9 @@ def _names(key: str) -> bool:
     return key in Experiment.model_fields and key not in ("epsilon", "window", "repetitions", "seed")
 
 
+_WORDS = {"true": True, "false": False, "null": None, ".nan": float("nan"), ".inf": float("inf")}
+
+
 def _read(value: Any) -> Any:
     if isinstance(value, list):
         return [_read(entry) for entry in value]
@@ -268,7 +271,7 @@ def _read(value: Any) -> Any:
             return number(value) if "_" not in value else value
         except ValueError:
             continue
-    return {"true": True, "false": False, "null": None}.get(value.lower(), value)
+    return _WORDS.get(value.lower(), value)
 
 
 def as_command(experiment: Experiment) -> str:
