@@ -94,7 +94,7 @@ class Client:
         self._here: tuple[int, int | None] = (-1, None)  # her clock and her cell, one value
         self._told = -1  # the last t that the ledger has
         self._one_at_a_time = Lock()
-        with self._locked_ledger(recall=False):
+        with self._locked_ledger():
             if create and ledger is not None and not ledger.exists():
                 self._write(-1, [])
             self._recall()
@@ -131,6 +131,7 @@ class Client:
         """
         request = Request.decode(raw)
         with self._one_at_a_time, self._locked_ledger():
+            self._recall()
             now, cell = self._here
             if cell is None:
                 raise Refusal(f"reporter {self.reporter} is inactive")
@@ -171,16 +172,14 @@ class Client:
         }
 
     @contextmanager
-    def _locked_ledger(self, *, recall: bool = True) -> Iterator[None]:
-        """Lock the ledger and read it again, so that no other program spends meanwhile."""
+    def _locked_ledger(self) -> Iterator[None]:
+        """Lock the ledger, so that no other program spends meanwhile."""
         if self._ledger is None:
             yield
             return
         self._ledger.parent.mkdir(parents=True, exist_ok=True)
         with self._ledger.with_name(f".{self._ledger.name}.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if recall:
-                self._recall()
             yield
 
     def _recall(self) -> None:
