@@ -488,3 +488,22 @@ def test_paths_into_json_are_checked(tmp_path):
     columns = {"user": "$.p.id", "time": "t", "cell": "it's"}
     stream = prepared(tmp_path, {"a.ndjson": text}, cells=["7"], columns=columns)
     assert stream.facts.rows_by_reason == {"kept": 1, "unparsable": 2}
+
+
+def test_a_zip_that_cannot_be_opened_is_named_and_a_fault_of_ours_is_not(tmp_path, monkeypatch):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("a.csv", HERE)
+    locked = bytearray(content.getvalue())
+    for head in (b"PK\x03\x04", b"PK\x01\x02"):
+        locked[locked.index(head) + (6 if head == b"PK\x03\x04" else 8)] |= 1  # says that it is encrypted
+    refused(
+        "a.zip: not a whole file of its kind .*encrypted", tmp_path, {"a.zip": bytes(locked)}, cells=["7"]
+    )
+
+    def broken(*args):
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr("mtsp_ldp.datasets.formats.custom.read_table", broken)
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        prepared(tmp_path / "own", {"a.csv": HERE}, cells=["7"])

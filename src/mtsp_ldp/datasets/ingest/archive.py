@@ -20,15 +20,7 @@ COMPRESSED: Mapping[str, Callable[[IO[bytes]], IO[bytes]]] = {
 }
 """Readers of compressed files by suffix."""
 ARCHIVES = (".zip", *COMPRESSED)
-DAMAGE = (
-    BadZipFile,
-    BadGzipFile,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-    RuntimeError,
-    NotImplementedError,
-)
+DAMAGE = (BadZipFile, BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 """What reading an archive raises that is torn or none."""
 
 
@@ -118,7 +110,7 @@ def _within(name: str, file: IO[bytes], patterns: Sequence[str]) -> Iterator[tup
         with ZipFile(file) as archive:
             for member in sorted(archive.namelist()):
                 if matches(member, patterns):
-                    with archive.open(member) as inner:
+                    with _member(archive, member) as inner:
                         yield from _within(member, inner, patterns)
         return
     suffix = PurePath(name).suffix
@@ -127,6 +119,13 @@ def _within(name: str, file: IO[bytes], patterns: Sequence[str]) -> Iterator[tup
             yield name.removesuffix(suffix), inner
     else:
         yield name, file
+
+
+def _member(archive: ZipFile, name: str) -> IO[bytes]:
+    try:
+        return archive.open(name)
+    except RuntimeError as error:  # encrypted, or compressed as Python cannot read; a fault of ours is none
+        raise BadZipFile(f"{name}: {error}") from None
 
 
 @contextmanager

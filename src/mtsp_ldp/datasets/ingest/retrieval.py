@@ -193,7 +193,7 @@ def _read_through(path: Path) -> None:
             with path.open("rb") as file, COMPRESSED[path.suffix.lower()](file) as stream:
                 while stream.read(1 << 22):
                     pass
-    except (*DAMAGE, OSError) as error:
+    except (*DAMAGE, OSError, RuntimeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the machine
         raise SourceError(f"{path.name}: not a whole {path.suffix} archive ({error})") from None
