@@ -35,7 +35,7 @@ class Counts(Published):
         Separator of fields in a csv.
     header
         True if the first row of a csv names the cells, false if it counts; null names them where it holds no
-        numbers. A first row of 0, 1, 2, … is refused unless this says what it is.
+        numbers. A first row of numbers in order, as 1, 2, 3, is refused unless this says what it is.
     """
 
     members: ClassVar[tuple[str, ...]] = ("*.csv", "*.npz")

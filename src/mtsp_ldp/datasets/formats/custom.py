@@ -14,7 +14,7 @@ from mtsp_ldp.datasets.ingest.archive import COMPRESSED, opened, whole
 from mtsp_ldp.datasets.ingest.assembly import Rows
 from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
 from mtsp_ldp.datasets.ingest.tables import Layout, is_number, name_of, read_table, text_of, with_text
-from mtsp_ldp.datasets.ingest.timestamps import READERS, SLOT, names_a_zone, read, tells_a_day
+from mtsp_ldp.datasets.ingest.timestamps import SLOT, fault_of, read
 from mtsp_ldp.datasets.ingest.traces import Traces
 from mtsp_ldp.streams.facts import MOST_CELLS, Coordinates
 from mtsp_ldp.streams.stream import Stream
@@ -156,15 +156,8 @@ class Custom(Traces):
         _check_names(self.cells, "cells")
         if self.separator is not None and len(self.separator.encode()) != 1:
             raise ValueError(f"separator={self.separator!r}: must be one character")
-        if names_a_zone(self.time_format):
-            raise ValueError(
-                f"time_format={self.time_format!r}: must have %z, or an offset that is written out, and no "
-                "name of a zone: several have it"
-            )
-        if not tells_a_day(self.time_format):
-            raise ValueError(
-                f"time_format={self.time_format!r}: must be {', '.join(READERS)}, {SLOT}, or a strftime form"
-            )
+        if fault := fault_of(self.time_format):
+            raise ValueError(f"time_format={self.time_format!r}: {fault}")
         if self.time_format == SLOT and {self.time_zone, self.zone_of_days} != {"UTC"}:
             raise ValueError("time_zone: must be UTC, where numbers of slots are no times of a zone")
         return self

@@ -15,10 +15,12 @@ _MEANT = re.compile(
     r"(?<![A-Za-z%])(?:(?:UTC|GMT)?([+-])(\d\d?)(?::?(\d\d)(?![A-Za-z0-9:])|$)|(?:Z|UTC|GMT)(?![A-Za-z0-9+-]))"
 )
 """An offset that is written in the form itself, the same for all times; hours alone at its end only."""
-_NAMED = re.compile(
-    r"%Z|(?<![A-Za-z])z(?:ulu)?(?![A-Za-z])|\bZulu\b|\b([ACEMPW][SD]T|[CEW]ES?T|BST|[IJKM]S[KT]|MSD|A[CEW][SD]T|NZ[SD]T|HKT|SGT)\b"
-)
-"""Names of zones, which several zones share."""
+_ZONES = {
+    *("EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT", "AKST", "HST", "AST", "ADT"),
+    *("WET", "WEST", "CET", "CEST", "EET", "EEST", "BST", "IST", "JST", "KST", "MSK", "SGT", "HKT"),
+    *("AEST", "AEDT", "ACST", "ACDT", "AWST", "NZST", "NZDT", "z", "Zulu", "zulu"),
+}
+"""Names of zones, many of which several zones share."""
 _DIRECTIVE = re.compile(r"%[-_0^#:.]*\d*[A-Za-z%+]")
 _CLOCK = re.compile(r"%[-_0]*[HIkMTRXcrs+S]")
 _FARTHEST = 14 * 60
@@ -74,13 +76,6 @@ def offset_of(form: str) -> int | None:
     return int(f"{sign}1") * (int(hours) * 60 + int(minutes or 0)) if sign else 0
 
 
-def names_a_zone(form: str) -> bool:
-    """Tell whether a form reads or holds the name of a zone, as EST, which says no offset."""
-    shift = offset_of(form) or 0
-    named = "%Z" in form or _NAMED.search(_DIRECTIVE.sub(" ", form)) is not None
-    return named or abs(shift) > _FARTHEST
-
-
 def iso(text: pl.Expr, time_zone: str) -> pl.Expr:
     """Convert ISO 8601 times to microseconds; without Z or an offset they are local times of the zone.
 
@@ -120,20 +115,28 @@ SLOT = "slot"
 """Times that are numbers of slots: 0 is the slot that begins in 1970, a time without a date."""
 
 
-def tells_a_day(form: str) -> bool:
+def fault_of(form: str) -> str | None:
+    """Say what a form of times must be, if it is none by which a day can be told."""
+    plain = _DIRECTIVE.sub(" ", form)
+    if "%Z" in form or _ZONES & set(re.findall(r"[A-Za-z]+", plain)):
+        return "must have %z, or an offset that is written out, and no name of a zone: several have it"
+    if abs(offset_of(form) or 0) > _FARTHEST:
+        return "must have %z, or an offset that is written out, of at most 14 hours"
+    if form not in READERS and form != SLOT and not _tells_a_day(form):
+        return f"must be {', '.join(READERS)}, {SLOT}, or a strftime form"
+    return None
+
+
+def _tells_a_day(form: str) -> bool:
     """Tell whether a time written in this form and read again is of the same day."""
     probe = datetime(2024, 3, 29, 20, 25, tzinfo=UTC)
-    if form in READERS or form == SLOT:
-        return True
     try:
         text = pl.select(pl.lit(probe).dt.strftime(form).alias("text"))
         found = text.select(written(pl.col("text"), form, "UTC")).item()
     except pl.exceptions.PolarsError:
         return False
-    if found is None:
-        return False
     shift = timedelta(minutes=offset_of(form) or 0)
-    return (datetime.fromtimestamp(found / 1e6, UTC) + shift).date() == probe.date()
+    return found is not None and (datetime.fromtimestamp(found / 1e6, UTC) + shift).date() == probe.date()
 
 
 def read(text: pl.Expr, form: str, time_zone: str, slot_minutes: int = 60) -> pl.Expr:
