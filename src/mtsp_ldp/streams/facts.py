@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
+from mtsp_ldp.foundation.arrays import IntArray
+from mtsp_ldp.foundation.files import digest_file
 from mtsp_ldp.foundation.numbers import integer
 
 _DAY = 24 * 60
@@ -191,12 +195,30 @@ class PreparedFacts(StreamFacts):
         except (TypeError, AttributeError) as error:
             raise StreamError(f"{path}: must be the facts of a stream ({error}); prepare it again") from None
 
+    def check(self, stream: Path, users: int, active: IntArray) -> None:
+        """Raise StreamError if these are the facts of another stream than the one in the file beside them."""
+        beside = stream.with_suffix(".json")
+        if users > self.users:
+            raise StreamError(f"{beside}: users={self.users}: must be at least {users}, as {stream.name} has")
+        wrong = np.flatnonzero(active != self.active) if self.active else np.arange(0)
+        if wrong.size:
+            t = int(wrong[0])
+            raise StreamError(
+                f"{beside}: active[{t}]={self.active[t]}: must be {active[t]}, as {stream.name} has; "
+                "prepare it again"
+            )
+        if self.sha256 and self.sha256 != digest_file(stream):
+            raise StreamError(
+                f"{stream}: must be the file whose sha256 {beside.name} holds; prepare it again"
+            )
+
     def write(self, path: Path) -> None:
         """Write the facts as json."""
         path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 _SIZES = ("T", "d", "users", "replicate")
+"""Integers of at least 1 that must be there; `replicate` is 1 where facts of other versions lack it."""
 _AT_LEAST = {"slot_minutes": 1, "period": 0, "hold": 1, "grid": 1, "rows": 0}
 
 
@@ -208,8 +230,7 @@ def _check_sizes(path: Path, entries: Mapping[str, Any]) -> None:
         for name, least in _AT_LEAST.items():
             if entries.get(name) is not None:
                 integer(name, entries[name], least=least)
-        if entries["d"] > MOST_CELLS:
-            integer("d", entries["d"], 1, MOST_CELLS)
+        integer("d", entries["d"], 1, MOST_CELLS)
         if entries["T"] * entries["d"] > MOST_COUNTS:
             raise ValueError(
                 f"T={entries['T']}: must be at most {MOST_COUNTS // entries['d']:,} with d={entries['d']}"

@@ -8,7 +8,6 @@ read from a file stay there (see `mtsp_ldp.streams.rows`); counts are in memory.
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +15,8 @@ import polars as pl
 
 from mtsp_ldp.foundation.arrays import IntArray
 from mtsp_ldp.foundation.files import atomic_write, digest_file
-from mtsp_ldp.foundation.numbers import integer, unmasked
 from mtsp_ldp.streams.facts import MOST_CELLS, MOST_COUNTS, PreparedFacts, StreamError, StreamFacts
+from mtsp_ldp.streams.given import column, table_of, whole
 from mtsp_ldp.streams.rows import (
     ROW_GROUP,
     Column,
@@ -141,16 +140,16 @@ class Stream:
             Number of users, numbered from 0, those included who never appear; by default those who do.
         """
         rows = {"t": t, "user": user, "cell": cell}
-        given = {name: _column(name, values) for name, values in rows.items()}
-        d, known = _whole("d", d, least=1), 0 if users is None else _whole("users", users, least=1)
-        sizes = {column.shape for column in given.values()}
+        given = {name: column(name, values) for name, values in rows.items()}
+        d, known = whole("d", d, least=1), 0 if users is None else whole("users", users, least=1)
+        sizes = {each.shape for each in given.values()}
         if len(sizes) > 1 or given["t"].ndim != 1:
             raise StreamError(f"panel: t, user, cell: must be of one length, not of shapes {sorted(sizes)}")
         if d > MOST_CELLS:
             raise StreamError(f"panel: d={d}: must be at most {MOST_CELLS} cells")
         if length is None and given["t"].size == 0:
             raise StreamError("panel: no rows: must be at least one")
-        steps = int(given["t"].max()) + 1 if length is None else _whole("length", length, least=1)
+        steps = int(given["t"].max()) + 1 if length is None else whole("length", length, least=1)
         if steps * d > MOST_COUNTS:
             raise StreamError(
                 f"panel: T = {steps:,} and d = {d:,} are too many: t must be numbers of timestamps 0, 1, …, "
@@ -192,9 +191,9 @@ class Stream:
         population
             Fixed number of users; the largest n_t by default.
         """
-        table = _table(counts)
+        table = table_of(counts)
         largest = int(table.sum(axis=1).max())
-        if population is not None and _whole("population", population) < largest:
+        if population is not None and whole("population", population) < largest:
             raise StreamError(f"population={population}: must be at least the largest n_t, {largest}")
         return cls(table, max(population or largest, 1), None, facts=facts)
 
@@ -219,27 +218,8 @@ class Stream:
                 stream = cls._panel(load(0, size), facts.d, facts.T, facts.users, facts, str(source))
             else:
                 stream = cls(found.counts, facts.users, Rows(load, found.counts.sum(axis=1)), facts=facts)
-        stream._check_facts(source, facts)
+        facts.check(source, stream.users, stream.active)
         return stream
-
-    def _check_facts(self, source: Path, facts: PreparedFacts) -> None:
-        """Raise StreamError if the facts beside a stream are those of another."""
-        beside = source.with_suffix(".json")
-        if self.users > facts.users:
-            raise StreamError(
-                f"{beside}: users={facts.users}: must be at least {self.users}, as {source.name} has"
-            )
-        wrong = np.flatnonzero(self.active != facts.active) if facts.active else np.arange(0)
-        if wrong.size:
-            t = int(wrong[0])
-            raise StreamError(
-                f"{beside}: active[{t}]={facts.active[t]}: must be {self.active[t]}, as {source.name} has; "
-                "prepare it again"
-            )
-        if facts.sha256 and facts.sha256 != digest_file(source):
-            raise StreamError(
-                f"{source}: must be the file whose sha256 {beside.name} holds; prepare it again"
-            )
 
     @classmethod
     def _exchangeable(cls, frame: pl.DataFrame, facts: PreparedFacts, source: str) -> "Stream":
@@ -280,34 +260,3 @@ class Stream:
             digest = digest_file(partial)
         with atomic_write(target.with_suffix(".json")) as partial:
             self.described(digest).write(partial)
-
-
-def _whole(name: str, value: int, least: int = 0) -> int:
-    try:
-        return integer(name, value, least=least)
-    except ValueError as error:
-        raise StreamError(str(error)) from None
-
-
-def _column(name: str, values: npt.ArrayLike) -> npt.NDArray[np.integer[Any]]:
-    """Take a column of a panel, of any type of integers."""
-    try:
-        column = unmasked(name, values)
-    except ValueError as error:
-        raise StreamError(f"panel: column {error}") from None
-    if not np.issubdtype(column.dtype, np.integer):
-        raise StreamError(f"panel: column {name!r}: must be integers, not {column.dtype}")
-    return column
-
-
-def _table(counts: npt.ArrayLike) -> IntArray:
-    """Take a table of counts; whole numbers of another type are taken, too."""
-    try:
-        given = unmasked("counts", counts)
-        table = given.astype(np.int64)
-    except (ValueError, TypeError) as error:
-        raise StreamError(f"counts: must be a table (T, d) of integers, at least 0 ({error})") from None
-    whole = given.dtype.kind in "iuf" and (table == given).all()
-    if not whole or table.ndim != 2 or 0 in table.shape or (table < 0).any():
-        raise StreamError("counts: must be a table (T, d) of integers, at least 0")
-    return table
