@@ -6,7 +6,8 @@ import pytest
 
 from mtsp_ldp.experiments import config
 from mtsp_ldp.experiments.config import ConfigError
-from mtsp_ldp.experiments.grid import check_config, load_experiment
+from mtsp_ldp.experiments.grid import load_experiment
+from mtsp_ldp.experiments.parameters import check_config
 from mtsp_ldp.experiments.plan import Plan
 
 DATASET = """

@@ -225,7 +225,7 @@ def test_the_stage_prints_a_table_and_a_sentence_the_same_twice(tmp_path, monkey
         ("dataset.nam=3", "recommend: config/dataset/log.yaml: nam: unknown key"),
         ("epsilon=0", "recommend: epsilon=0: must be above 0"),
         ("epsilon=[1,x]", "recommend: epsilon[1]='x': must be a number"),
-        ("epsilon=[]", "recommend: epsilon=[]: must be at least one number"),
+        ("epsilon=[]", "recommend: epsilon=[]: must be a list of at least one"),
         ("epsilon=[1", "recommend: no viable alternative at input '[1'"),
         ("window=61", "recommend: window=61: must be in 1..60, the timestamps of this stream"),
         ("repetitions=1", "recommend: repetitions=1: must be an integer, at least 2"),

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -15,10 +14,9 @@ from pydantic import (
 )
 
 from mtsp_ldp.evaluation.runs import RunFiles
-from mtsp_ldp.experiments.config import ConfigError, compose_config, make_dataset, read_choice
+from mtsp_ldp.experiments.config import ConfigError, compose_config, read_choice
 from mtsp_ldp.experiments.layout import ExperimentLayout
 from mtsp_ldp.foundation.validation import explain
-from mtsp_ldp.mechanisms.options import check_options
 from mtsp_ldp.mechanisms.registry import base_of, find
 
 Figure = Literal["mse_epsilon", "mse_window", "mse_column", "budget", "busiest", "events", "ablation"]
@@ -197,52 +195,6 @@ def load_experiment(name: str, overrides: Mapping[str, Any] | None = None) -> Ex
     if overrides:
         source += " with --config"
     return make_experiment({**config, **typed(overrides or {})}, source)
-
-
-_Several = BeforeValidator(lambda value: value if value is None or isinstance(value, list) else [value])
-
-
-class _Parameters(BaseModel):
-    """The parameters of a stage by hand, beside its data set, mechanism and experiment."""
-
-    model_config = ConfigDict(strict=True)
-
-    epsilon: Annotated[list[float] | None, _Several]
-    window: Annotated[list[int] | None, _Several]
-    repetitions: Annotated[int, Field(ge=1)]
-    seed: Annotated[int, Field(ge=0)]
-    study: str
-    output: str | None
-    label: str | None
-    code: str | None
-    commit: str | None
-    data: str
-    reports: str
-
-
-def check_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Check the parameters, data set, mechanism and experiment of a stage's config, and hand it on.
-
-    Raises
-    ------
-    ConfigError
-        In one line.
-    """
-    try:
-        _Parameters.model_validate({key: config.get(key) for key in _Parameters.model_fields})
-    except ValidationError as error:
-        raise ConfigError(explain(error, "", _Parameters.model_fields)) from None
-    for key in ("epsilon", "window"):
-        if config[key] == []:
-            raise ConfigError(f"{key}=[]: must be at least one number")
-    make_dataset(config["dataset"]["name"], config["dataset"])
-    try:
-        mechanism = config["mechanism"]
-        check_options(find(mechanism["name"]), mechanism.get("options") or {})
-    except ValueError as problem:
-        raise ConfigError(str(problem)) from None
-    make_experiment(config["experiment"], f"config/experiment/{config['experiment'].get('name')}.yaml")
-    return config
 
 
 def typed(overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _read_config(name: str, words: Sequence[str]) -> Config:
         return _of_plan(read_json(words[0]), dict(word.split("=", 1) for word in words[1:]))
 
     from mtsp_ldp.experiments.config import compose_config  # with Hydra
-    from mtsp_ldp.experiments.grid import check_config
+    from mtsp_ldp.experiments.parameters import check_config
 
     return check_config(compose_config(name, words))
 
