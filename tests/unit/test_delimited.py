@@ -5,7 +5,7 @@ import io
 import polars as pl
 import pytest
 
-from mtsp_ldp.datasets.ingest import delimited as module
+from mtsp_ldp.datasets.ingest import blocks as module
 from mtsp_ldp.datasets.ingest.delimited import delimited
 
 

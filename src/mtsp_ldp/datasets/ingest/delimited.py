@@ -7,16 +7,14 @@ may span lines, lines that make one row of the right width together are one.
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import IO, Any
 
 import polars as pl
 
-BATCH = 1 << 26
-"""Bytes of text read at once."""
-LONGEST = 100
-"""Lines that one field may span."""
+from mtsp_ldp.datasets.ingest.blocks import LONGEST, blocks, first_row, unmarked
+
 _OVER = "more than it should have"
 
 
@@ -97,13 +95,13 @@ def _rows(
         file.readline()
     begin: list[bytes] = []
     if columns is None:
-        header = _header(_first_row(file, LONGEST if spanning else 1), name, separator)
+        header = _header(first_row(file, LONGEST if spanning else 1), name, separator)
         columns = [aliases.get(column, column) for column in header]
     elif columns:
-        begin = [_unmarked(file.read(len(codecs.BOM_UTF8)))]
+        begin = [unmarked(file.read(len(codecs.BOM_UTF8)))]
     else:
         begin = list(islice(iter(file.readline, b""), LONGEST))
-        begin[:1] = map(_unmarked, begin[:1])
+        begin[:1] = map(unmarked, begin[:1])
         most = max((len(_split(line, separator, quote)) for line in begin), default=0)
         columns = [str(place) for place in range(1, most + 1)]
     width = len(columns)
@@ -112,27 +110,13 @@ def _rows(
         return len(_split(line, separator, quote)) == width and line.count(b'"') % 2 == 0
 
     columns = _wanted(columns, wanted, name)
-    for text in _chunks(file, b"".join(begin), is_row if spanning else None):
+    for text in blocks(file, b"".join(begin), is_row if spanning else None):
         frame = _parsed(text, columns, separator, quote, spanning=spanning)
         bad = pl.col(_OVER).is_not_null()
         rows = frame.select(pl.when(~bad).then(pl.col(column)).alias(column) for column in wanted or columns)
         if wanted:
             _refuse_other_encodings(text, rows, name)
         yield rows
-
-
-def _first_row(file: IO[bytes] | codecs.StreamRecoder, most: int) -> str:
-    """Read a header, which a quoted name may spread over several lines."""
-    first = file.readline()
-    for _ in range(most - 1):
-        if first.count(b'"') % 2 == 0:
-            break
-        first += file.readline()
-    return first.decode("utf-8", "replace")
-
-
-def _unmarked(start: bytes) -> bytes:
-    return start.removeprefix(codecs.BOM_UTF8)
 
 
 def _wanted(columns: Sequence[str], wanted: Sequence[str], name: str) -> Sequence[str]:
@@ -169,37 +153,6 @@ def _header(line: str, name: str, separator: str) -> list[str]:
         return next(csv.reader(text, delimiter=separator), [])
     except csv.Error as error:
         raise ValueError(f"{name}: its first line is no header ({error})") from None
-
-
-def _chunks(
-    file: IO[bytes] | codecs.StreamRecoder, rest: bytes, is_row: Callable[[bytes], bool] | None
-) -> Iterator[bytes]:
-    """Read on in blocks of whole lines; where fields span lines, a block ends behind a line that is a row."""
-    block = file.read(BATCH)
-    while block:
-        rest += block
-        block = file.read(BATCH)
-        cut = rest.rfind(b"\n") + 1
-        if is_row is not None:
-            cut = _end_of_row(rest, cut, is_row) if block else len(rest)
-        if cut:
-            yield rest[:cut]
-            rest = rest[cut:]
-    if rest:
-        yield rest
-
-
-def _end_of_row(text: bytes, last: int, is_row: Callable[[bytes], bool]) -> int:
-    """Find the end of the last line that is a row of its own; of the last line, where long there is none."""
-    end = last
-    for _ in range(LONGEST):
-        start = text.rfind(b"\n", 0, max(end - 1, 0)) + 1
-        if is_row(text[start:end]):
-            return end
-        if start == 0:
-            return 0
-        end = start
-    return last
 
 
 def _parsed(
