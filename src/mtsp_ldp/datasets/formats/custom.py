@@ -1,7 +1,7 @@
 """Tables of the user: time, user and a place or a cell's name, in columns of any name."""
 
 import codecs
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import IO, Annotated, Any, ClassVar, Literal, Self
@@ -10,9 +10,9 @@ import polars as pl
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from mtsp_ldp.datasets.base import register
-from mtsp_ldp.datasets.ingest.archive import COMPRESSED, opened, whole
 from mtsp_ldp.datasets.ingest.assembly import Rows
-from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
+from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares, check_names
+from mtsp_ldp.datasets.ingest.paths import UsersOfPaths, names_in
 from mtsp_ldp.datasets.ingest.tables import Layout, is_number, name_of, read_table, text_of, with_text
 from mtsp_ldp.datasets.ingest.timestamps import SLOT, fault_of, read
 from mtsp_ldp.datasets.ingest.traces import Traces
@@ -116,8 +116,7 @@ class Custom(Traces):
     cells: Annotated[list[Text], Field(max_length=MOST_CELLS)] = Field(default=[])
     cells_file: str | None = None
     _names: list[str] = PrivateAttr(default=[])
-    _folder: Path = PrivateAttr(default=Path())
-    _places: dict[str, PurePath] = PrivateAttr(default_factory=dict)
+    _users: UsersOfPaths = PrivateAttr(default=UsersOfPaths())
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -153,7 +152,7 @@ class Custom(Traces):
             self.cells and self.cells_file
         ):
             raise ValueError("cells: must name all cells if there is a column for them, and only then")
-        _check_names(self.cells, "cells")
+        check_names(self.cells, "cells")
         if self.separator is not None and len(self.separator.encode()) != 1:
             raise ValueError(f"separator={self.separator!r}: must be one character")
         if fault := fault_of(self.time_format):
@@ -178,39 +177,17 @@ class Custom(Traces):
 
     def prepare(self, folder: Path) -> Stream:
         """Make the stream; every record is in it or counted by reason."""
-        self._folder, self._places = folder, {}
+        self._users = UsersOfPaths(self.user_from, folder)
         return super().prepare(folder)
 
     def domain(self, files: list[Path]) -> Domain:
         """Make the domain of the named cells, or of squares of the box."""
-        self._names = self._names_in(files) if self.cells_file else list(self.cells)
+        self._names = names_in(files, self.cells_file, self.encoding) if self.cells_file else list(self.cells)
         if self._names:
             return Labels(self._names)
         squares = super().domain(files)
         assert isinstance(squares, Squares)
         return squares if self.coordinates == "degrees" else replace(squares, world=_EVERYWHERE)
-
-    def _names_in(self, files: list[Path]) -> list[str]:
-        """Read the names of cells from their file."""
-        assert self.cells_file is not None
-        for path in files:
-            with whole(path.name):
-                for name, file in opened(path, (self.cells_file,)):
-                    if PurePath(name).name != self.cells_file:
-                        continue
-                    lines = self._decoded(name, file.read()).removeprefix("\ufeff").split("\n")
-                    names = [line.strip() for line in lines if line.strip()]
-                    if not 1 <= len(names) <= MOST_CELLS:
-                        raise ValueError(f"{name}: {len(names):,} names: must be 1 to {MOST_CELLS:,} cells")
-                    _check_names(names, name)
-                    return names
-        raise ValueError(f"cells_file={self.cells_file!r}: must lie beside the other files")
-
-    def _decoded(self, name: str, text: bytes) -> str:
-        try:
-            return text.decode(self.encoding)
-        except UnicodeError as error:
-            raise ValueError(f"{name}: must be text in {self.encoding} ({error})") from None
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Read every row; a trip is two records."""
@@ -236,25 +213,11 @@ class Custom(Traces):
         return rows.select(
             user=name_of(text["user"], self.missing)
             if "user" in text
-            else name_of(pl.lit(self._user(name)), []),
+            else name_of(pl.lit(self._users.of(name)), []),
             time=self._time(rows, text, f"{end}time"),
             reason=self._filtered(rows),
             **place,
         )
-
-    def _user(self, name: str) -> str:
-        path = PurePath(name)
-        user = path.parent.name if self.user_from == "folder" else path.stem
-        plain = any(Path(name + suffix).exists() for suffix in ("", *COMPRESSED))
-        if not plain:
-            raise ValueError(f"{name}: user_from={self.user_from}: must not lie in a zip; unpack it")
-        if self._places.setdefault(user, path.parent) != path.parent:
-            raise ValueError(
-                f"{name}: user_from={self.user_from}: {user!r} is there twice, in {self._places[user]} too"
-            )
-        if not user or (self.user_from == "folder" and path.parent == self._folder):
-            raise ValueError(f"{name}: user_from=folder: must lie in a folder, whose name is the user")
-        return user
 
     def _filtered(self, rows: pl.DataFrame) -> pl.Expr:
         """Tell which rows are not asked for."""
@@ -293,9 +256,3 @@ class Custom(Traces):
                 f"time_format={self.time_format!r}: must be another unit, {SLOT} for numbers of slots, or "
                 "origin must say where they begin"
             )
-
-
-def _check_names(names: Sequence[str], what: str) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise ValueError(f"{what}: {twice!r} is there twice: must be different names")
