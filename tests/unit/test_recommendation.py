@@ -1,5 +1,7 @@
 """Recommendations against simulations of the test's own, and on streams that LDP cannot carry."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -106,9 +108,9 @@ def test_on_too_few_users_it_says_to_publish_nothing_and_from_which_budget_on_it
     assert not advice.table["wins"].any()
     assert not advice.table["chosen"].any()
     told = sentence(advice)
-    assert told.startswith("As released: publish nothing")
-    assert "\nProjected, which costs no privacy: publish nothing" in told
-    assert "use " not in told
+    assert told.startswith(("As released: publish nothing; ", "As released: publish nothing at "))
+    assert re.search("\nProjected, which costs no privacy: publish nothing(;|,| at) ?", told)
+    assert "use" not in told
     expected = Expectation(stream)
     assert list(advice.later) == [10, 20]
     for window, found in advice.later.items():
