@@ -85,7 +85,7 @@ def test_the_first_record_in_the_domain_starts_the_stream(tmp_path):
     rows = made(
         tmp_path,
         [(1, 1, "elsewhere"), (1, 7.25, "a"), (1, 8.2, "b"), (1, 8.3, "c")],
-        Slots(60, "UTC", None, None),
+        Slots(60, "UTC", "first", None),
     )
     assert rows.start == 7.25 * HOUR
     assert triples(rows) == [(0, 0, 1), (1, 0, 2)]
@@ -111,7 +111,8 @@ def test_nothing_kept_is_an_error_that_says_why(tmp_path):
 
 def test_an_absurd_time_is_told_and_none_is_lost(tmp_path):
     with pytest.raises(
-        ValueError, match="slots of 3 cells from 1970-01-01T00:00:00 on are too many: set origin"
+        ValueError,
+        match="slots of 3 cells from 1970-01-01T00:00 to 13377-12-11T17:00 are too many: set origin",
     ):
         made(tmp_path, [(1, 0, "a"), (1, 1e8, "b")], HOURLY)
     minutes = Slots(1, "UTC", 0, None)

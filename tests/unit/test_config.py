@@ -1,6 +1,7 @@
 """Files of one's own below config: what is wrong is told in one line, with the file and the key."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -9,6 +10,7 @@ from mtsp_ldp.experiments.config import ConfigError
 from mtsp_ldp.experiments.grid import load_experiment
 from mtsp_ldp.experiments.parameters import check_config
 from mtsp_ldp.experiments.plan import Plan
+from mtsp_ldp.stages import recommend
 
 DATASET = """
 name: town
@@ -147,6 +149,8 @@ def test_a_stage_refuses_it_too(write):
         ("dataset.gird=3", "config/dataset/log.yaml: gird: unknown key; allowed: name"),
         ("experiment.repetitions=0", "config/experiment/default.yaml: repetitions=0: must be at least 1"),
         ("mechanism=lbx", "mechanism='lbx': must be one of lba, "),
+        ("mechanism.options=5", "mechanism.options=5: must be names and values"),
+        ("repetitions=1000000000", "repetitions=1000000000: must be at most 100000"),
         ("step=3", "step: unknown key; allowed: accept_terms, "),
         ("=3", ": unknown key; allowed: accept_terms"),
     ],
@@ -216,6 +220,30 @@ def test_values_of_the_command_line_are_what_their_keys_are():
     assert (made.epsilon, made.window, made.seed) == ([1e-3, 2.0, 3.5], [10], 7)
     with pytest.raises(ConfigError, match=r"dataset=\['log', 'log'\]"):
         load_experiment("smoke", {"dataset": ["log", "log"]})
+
+
+@pytest.mark.parametrize("text", ["12:30", "010", "1_0", "+5", "0x10", "0b1"])
+def test_a_number_of_the_command_line_is_one_as_anybody_writes_it(text):
+    with pytest.raises(ConfigError, match=r"window\[0\]='.*': must be an integer"):
+        load_experiment("smoke", {"window": [text]})
+
+
+def test_keys_of_an_experiment_are_text():
+    with pytest.raises(ConfigError, match=r"\[1\]=1: must be text"):
+        load_experiment("smoke", {1: 2})
+
+
+@pytest.mark.parametrize("output", ["", "."])
+def test_a_table_that_cannot_be_written_is_refused_before_the_work(monkeypatch, output):
+    monkeypatch.setattr(sys, "argv", ["recommend", f"output='{output}'", "dataset=log", "data=nowhere"])
+    with pytest.raises(SystemExit, match=f"recommend: output='{output}': must be the path of a csv file"):
+        recommend.main()
+
+
+def test_a_data_set_with_a_name_of_other_letters_is_told(write):
+    write("dataset/ü.yaml", "name: ü\ntitle: U\nformat: counts\n")
+    with pytest.raises(ConfigError, match=r"config/dataset/ü\.yaml: 'ü': must be a name of letters"):
+        config.read_choice("dataset", "ü")
 
 
 def test_a_mechanism_may_fail_on_its_options_as_it_likes(write, monkeypatch):

@@ -1,6 +1,10 @@
 """Tables of counts: what is read, and one line for whatever is none."""
 
+import bz2
+import gzip
 import io
+import lzma
+import zipfile
 
 import numpy as np
 import pytest
@@ -56,6 +60,8 @@ def test_an_npz_is_read_and_facts_are_those_of_the_config(tmp_path):
         ("a,b,c\n5,0,2\n4,,3\n", ["row 3", "column 'b'", "nothing", "integer in 0"]),
         ("a,b,c\n5,0,2\n4,x,3\n", ["row 3", "column 'b'", "'x'"]),
         ("5,0,2\n4,inf,3\n", ["row 2", "'inf'"]),
+        ("5,0,2\n4,9007199254740993,3\n", ["row 2", "'9007199254740993'", "2^53"]),
+        ("0," * 65536 + "1\n", ["65,537 columns", "at most 65,536 cells"]),
         ("5,0,2\n4,1e300,3\n", ["row 2", "'1e300'"]),
         ("5,0,2\n4,1,3,9\n", ["rows are of one length"]),
         ("5,0,2\n4,1\n", ["row 2", "column '2'", "nothing"]),
@@ -82,6 +88,7 @@ def test_what_is_no_count_is_told_in_one_line(tmp_path, text, words):
         ({"counts": TABLE[0]}, ["(3,)", "numbers (T, d)"]),
         ({"counts": TABLE.astype(str)}, ["<U21", "numbers (T, d)"]),
         ({"counts": TABLE - 1}, ["row 0", "-1", "integer in 0"]),
+        ({"counts": np.zeros((2, 65537), dtype=np.int8)}, ["65,537 columns", "at most 65,536 cells"]),
         ({"counts": TABLE + 0.5}, ["row 0", "5.5", "integer in 0"]),
     ],
 )
@@ -105,6 +112,30 @@ def test_too_few_users_and_bad_keys_are_told(tmp_path):
         prepared(tmp_path, ROWS, users=3)
     with pytest.raises(ValueError, match="separator=',,': must be one character"):
         prepared(tmp_path, ROWS, separator=",,")
+
+
+@pytest.mark.parametrize("make", [bz2.compress, gzip.compress, lzma.compress, "zip"])
+def test_a_compressed_table_is_read(tmp_path, make):
+    suffix = {bz2.compress: "bz2", gzip.compress: "gz", lzma.compress: "xz"}.get(make, "zip")
+    path = tmp_path / f"mine.csv.{suffix}"
+    if make == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("sub/mine.csv", ROWS)
+    else:
+        path.write_bytes(make(ROWS.encode()))
+    assert (prepared(tmp_path).counts == TABLE).all()
+
+
+def test_an_absurd_size_in_a_header_is_told_in_one_line(tmp_path):
+    content = io.BytesIO()
+    np.lib.format.write_array_header_2_0(
+        content, {"descr": "<i8", "fortran_order": False, "shape": (1 << 40, 1 << 10)}
+    )
+    with zipfile.ZipFile(tmp_path / "mine.npz", "w") as archive:
+        archive.writestr("counts.npy", content.getvalue())
+    with pytest.raises(ValueError, match=r"mine\.npz: must be an npz with an array 'counts'") as told:
+        prepared(tmp_path)
+    assert "\n" not in str(told.value)
 
 
 def test_a_broken_npz_is_told_in_one_line(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 from mtsp_ldp import Stream
 from mtsp_ldp.datasets.base import configured
+from mtsp_ldp.datasets.ingest.positions import extend
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.streams.doubts import doubts
 from mtsp_ldp.streams.facts import StreamFacts
@@ -62,7 +63,7 @@ def test_cells_of_another_type_are_refused(tmp_path, cells):
 def test_as_many_cells_as_can_be_numbered(tmp_path):
     cells = [str(number) for number in range(65536)]
     assert prepared(tmp_path, {"a.csv": HERE}, cells=cells).d == 65536
-    refused("cells.*65536 items", tmp_path, {"a.csv": HERE}, cells=[*cells, "x"])
+    refused("cells.*at most 65,536 entries, not 65,537", tmp_path, {"a.csv": HERE}, cells=[*cells, "x"])
 
 
 @pytest.mark.parametrize(
@@ -507,3 +508,166 @@ def test_a_zip_that_cannot_be_opened_is_named_and_a_fault_of_ours_is_not(tmp_pat
     monkeypatch.setattr("mtsp_ldp.datasets.formats.custom.read_table", broken)
     with pytest.raises(RuntimeError, match="a fault of ours"):
         prepared(tmp_path / "own", {"a.csv": HERE}, cells=["7"])
+
+
+def test_names_that_a_float_or_a_long_number_would_merge_are_not_read(tmp_path):
+    where = {"t": ["2024-05-01 10:00"] * 2, "c": ["7", "7"]}
+    large = pl.DataFrame({"u": [10**19, 10**19 + 1], **where}, schema_overrides={"u": pl.UInt64})
+    assert prepared(tmp_path / "a", {"a.parquet": large}, cells=["7"]).users == 2
+    for kind in (pl.Float64, pl.Float32):
+        message = "column 'u': .*e.1[89].*: must be text or an integer"
+        refused(message, tmp_path / "b", {"a.parquet": large.cast({"u": kind})}, cells=["7"])
+    lines = "".join(
+        f'{{"u": {user}, "t": "2024-05-01 10:00", "c": "7"}}\n'
+        for user in (100000000000000000001, 100000000000000000002, '"100000000000000000001"', '"1e20"', 12)
+    )
+    facts = prepared(tmp_path / "c", {"a.ndjson": lines}, cells=["7"]).facts
+    assert facts.rows_by_reason == {"kept": 3, "unparsable": 2}
+
+
+def test_a_cell_is_the_same_whatever_its_zeros(tmp_path):
+    rows = "u,t,c\na,2024-05-01 10:00,12\nb,2024-05-01 10:00,12.0\nc,2024-05-01 10:00,12.00\n"
+    assert prepared(tmp_path, {"a.csv": rows}, cells=["12.0"]).counts.tolist() == [[3]]
+    refused("'12' and '12.0' are one name", tmp_path, {}, cells=["12.0", "12"])
+    refused("'a ': must be a name, without blanks", tmp_path, {}, cells=["a "])
+
+
+def test_an_empty_text_can_be_asked_for(tmp_path):
+    rows = "u,t,c,ok\na,2024-05-01 10:00,7,\nb,2024-05-01 10:00,7,x\n"
+    facts = prepared(tmp_path, {"a.csv": rows}, cells=["7"], where={"ok": [""]}).facts
+    assert facts.rows_by_reason == {"filtered": 1, "kept": 1}
+    refused(
+        r"where\.ok=1\.5: must be text.*, or a list$",
+        tmp_path,
+        {"a.csv": rows},
+        cells=["7"],
+        where={"ok": 1.5},
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "clock"),
+    [
+        ("%Y%m%d%H%M%S", "20240501010512", "2024-05-01 01:00:00"),
+        ("%Y%m%d%H%M%S", "2024050110512", None),
+        ("%d/%m/%Y %H%M", "1/5/2024 0105", "2024-05-01 01:00:00"),
+        ("%d/%m/%Y %H%M", "1/5/2024 105", None),
+        ("%Y%m%dT%H%M%SZ", "20240501T010512Z", "2024-05-01 01:00:00"),
+        ("%Y%m%dT%H%M%S%z", "20240501T10512+0000", None),
+        ("%Y-%m-%d %H%M%S%.f", "2024-05-01 010512.5", "2024-05-01 01:00:00"),
+    ],
+)
+def test_a_time_that_lost_a_zero_is_no_other_time(tmp_path, form, text, clock):
+    rows = f"u,t,c\na,{text},7\n"
+    if clock is None:
+        refused("no record is kept .unparsable 1", tmp_path, {"a.csv": rows}, cells=["7"], time_format=form)
+    else:
+        assert prepared(tmp_path, {"a.csv": rows}, cells=["7"], time_format=form).facts.origin == clock
+
+
+@pytest.mark.parametrize(
+    ("first", "start"),
+    [
+        ("2024-03-31 03:30", "2024-03-31 00:00:00"),
+        ("2024-03-31 13:30", "2024-03-31 12:00:00"),
+        ("2024-10-27 13:30", "2024-10-27 12:00:00"),
+        ("2024-10-27T01:30:00Z", "2024-10-27 00:00:00"),
+    ],
+)
+def test_half_days_begin_by_the_clock_on_days_when_it_changes(tmp_path, first, start):
+    rows = f"u,t,c\na,{first},7\n"
+    keys = {"cells": ["7"], "time_zone": "Europe/Lisbon", "slot_minutes": 720}
+    assert prepared(tmp_path, {"a.csv": rows}, **keys).facts.origin == start
+
+
+def test_an_origin_that_clocks_skip_is_refused(tmp_path):
+    keys = {"cells": ["7"], "time_zone": "Europe/Lisbon", "origin": "2024-03-31 01:30"}
+    refused("origin='2024-03-31 01:30': must be a time that Europe/Lisbon has", tmp_path, {}, **keys)
+
+
+MANY = "u,t,c\n" + "".join(
+    f"u{n % 500},2024-06-{1 + n % 28:02d} {n // 28 % 24:02d}:00,7\n" for n in range(3000)
+)
+
+
+@pytest.mark.parametrize(
+    ("lone", "key"),
+    [("2024-02-01 10:00", "origin: '2024-06-01 00:00:00'"), ("2024-07-20 10:00", "length: 672")],
+)
+def test_a_lone_record_far_from_the_others_is_doubted(tmp_path, lone, key):
+    described = prepared(tmp_path, {"a.csv": f"{MANY}z,{lone},7\n"}, cells=["7"]).described()
+    assert any(key in line for line in doubts(described))
+    assert not doubts(prepared(tmp_path / "b", {"a.csv": MANY}, cells=["7"]).described())
+
+
+def test_holds_end_with_the_last_record_and_are_repeated_in_parts(tmp_path):
+    rows = "u,t,c\na,2024-05-01 00:00,7\nb,2024-05-02 00:00,7\n"
+    stream = prepared(tmp_path, {"a.csv": rows}, cells=["7"], hold=100_000)
+    assert stream.counts.ravel().tolist() == [*[1] * 24, 2]
+    settled = pl.DataFrame(
+        {"user": [0, 1, 1], "t": [0, 0, 3], "cell": [1, 2, 3]}, schema_overrides={"t": pl.Int32}
+    )
+    whole = pl.concat(extend(settled, 5, 9)).sort("user", "t")
+    parts = list(extend(settled, 5, 9, rows=4))
+    assert len(parts) > 1
+    assert pl.concat(parts).sort("user", "t").equals(whole)
+    assert whole["t"].to_list() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("name", ["b.dat", "b.ods", "b", "b.csv.zst", "b.csv", "sub/b.xlsx"])
+def test_whatever_lies_beside_the_files_and_is_not_read_is_named(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(HERE)
+    for about in ("README", "licence.txt", "guide.pdf", "receipt.json"):
+        (tmp_path / about).write_text("about")
+    keys = {"name": "mine", "title": "Mine", "format": "custom", "columns": NAMED, "cells": ["7"]}
+    (line,) = configured({**keys, "files": ["a.txt"]}).doubts(tmp_path)
+    assert line.startswith(f"not read: {path.name} (")
+
+
+@pytest.mark.parametrize("listed", ["cells.txt", "CELLS.TXT", "cells.txt.gz"])
+@pytest.mark.parametrize("place", ["Cells.txt.gz", "sub/cells.txt.gz"])
+def test_a_list_of_cells_is_found_as_other_files_are(tmp_path, listed, place):
+    files = {"a.csv": HERE, place: gzip.compress(b"7\n")}
+    assert prepared(tmp_path, files, cells_file=listed).counts.tolist() == [[1]]
+    refused("must be the name of a file", tmp_path, {}, cells_file=f"sub/{listed}")
+    twice = {"a.csv": HERE, "x/cells.txt": "7\n", "y/cells.txt": "8\n"}
+    refused("must be one file; there are", tmp_path / "b", twice, cells_file=listed)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('[{"u": "a", "t": "2024-05-01 10:00", "c": "7"}]\n', r"'\.\[\]'"),
+        ('{\n "u": "a",\n "t": "2024-05-01 10:00",\n "c": "7"\n}\n', r"'\.'"),
+    ],
+)
+def test_json_that_is_no_object_a_line_is_refused_with_the_command(tmp_path, text, parts):
+    refused(f"must hold an object a line; `jq -c {parts}", tmp_path, {"a.ndjson": text}, cells=["7"])
+
+
+def test_a_header_of_another_encoding_is_called_so(tmp_path):
+    rows = "u,t,Größe\na,2024-05-01 10:00,7\n".encode("latin-1")
+    keys = {"cells": ["7"], "columns": {"user": "u", "time": "t", "cell": "Größe"}}
+    refused("column 'Größe' is missing.*encoding must say", tmp_path, {"a.csv": rows}, **keys)
+    assert prepared(tmp_path, {"a.csv": rows}, **keys, encoding="latin-1").users == 1
+
+
+@pytest.mark.parametrize("column", ["*", "^u.*$"])
+def test_a_pattern_is_no_column(tmp_path, column):
+    keys = {"cells": ["7"], "columns": {"user": column, "time": "t", "cell": "c"}}
+    refused("must be the name of one column", tmp_path, {}, **keys)
+
+
+@pytest.mark.parametrize("separator", ['"', "\n", "\r", ";;", ""])
+def test_a_separator_is_one_character_that_separates(tmp_path, separator):
+    refused("separator=.*: must be one character", tmp_path, {}, cells=["7"], separator=separator)
+
+
+@pytest.mark.parametrize("name", ["ü", "a'b", "{x}", "../x", "My City", "x/y", "a.b", "-x", ""])
+@pytest.mark.parametrize("key", ["name", "raw"])
+def test_a_data_set_has_a_plain_name(name, key):
+    keys = {"name": "mine", "title": "Mine", "format": "custom", "columns": NAMED, "cells": ["7"]}
+    with pytest.raises(ValueError, match=f"^{key}=.*: must be a name of letters"):
+        configured({**keys, key: name})

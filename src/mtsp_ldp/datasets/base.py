@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from mtsp_ldp.datasets.source import Permission
 from mtsp_ldp.foundation.registry import Registry
-from mtsp_ldp.foundation.validation import explain
+from mtsp_ldp.foundation.validation import check_name, explain
 from mtsp_ldp.streams.stream import Stream
 
 Count = Annotated[int, Field(ge=1)]
 """A number of things, at least one."""
+Name = Annotated[str, AfterValidator(check_name)]
+"""Name of a data set."""
 Side = Annotated[int, Field(ge=1, le=256)]
 """Squares a side of a grid."""
 
@@ -42,11 +44,11 @@ class Dataset(BaseModel, ABC):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    name: str
+    name: Name
     title: str
     replicate: Count = 1
     period: Annotated[int, Field(ge=0)] | None = None
-    raw: str | None = None
+    raw: Name | None = None
 
     @property
     def raw_name(self) -> str:

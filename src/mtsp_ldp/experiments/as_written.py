@@ -8,7 +8,9 @@ import yaml
 _USUAL = {
     "bool": re.compile(r"true|false", re.IGNORECASE),
     "int": re.compile(r"0|-?[1-9][0-9]*"),
-    "float": re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?\.inf|\.nan", re.IGNORECASE),
+    "float": re.compile(
+        r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?\.inf|\.nan", re.IGNORECASE
+    ),
 }
 """How anybody would write a truth value, an integer and a fraction."""
 _UNDERLINED = re.compile(r"(?<![\w.'\"])(?:[+-]?\d+_[\d_]*|\+\d+|-0)(?![\w.'\"])")
@@ -33,6 +35,15 @@ def refuse_misread(text: str) -> None:
                 f"line {node.start_mark.line + 1}: {node.value} without quotes is "
                 f"{yaml.safe_load(node.value)!r}: write '{node.value}' if it is a name"
             )
+
+
+def number(text: str) -> int | float | None:
+    """Read a number as anybody would write it; None for other text, as 007, 1_000 or 12:30."""
+    if _USUAL["int"].fullmatch(text):
+        return int(text)
+    if _USUAL["float"].fullmatch(text) and not text.startswith("+"):
+        return float(re.sub(r"\.(?=nan|inf)", "", text.lower()))
+    return None
 
 
 def _scalars(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:

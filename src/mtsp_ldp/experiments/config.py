@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtsp_ldp.datasets.base import Dataset, configured
 from mtsp_ldp.experiments.as_written import refuse_misread, underlined
+from mtsp_ldp.foundation.validation import check_name
 from mtsp_ldp.mechanisms.options import own_defaults
 from mtsp_ldp.mechanisms.registry import mechanisms
 
@@ -71,6 +72,10 @@ def read_choice(group: str, name: str) -> dict[str, Any]:
     if name not in choices(group):
         raise ConfigError(f"{group}={name!r}: must be one of {', '.join(choices(group))}")
     path, source = CONFIG / group / f"{name}.yaml", f"config/{group}/{name}.yaml"
+    try:
+        check_name(name)
+    except ValueError as problem:
+        raise ConfigError(f"{source}: {name!r}: {problem}") from None
     if not path.exists():
         return {"name": name, "options": {}}
     config = read_yaml(path)

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from mtsp_ldp.evaluation.runs import RunFiles
+from mtsp_ldp.experiments.as_written import number
 from mtsp_ldp.experiments.config import ConfigError, compose_config, read_choice
 from mtsp_ldp.experiments.layout import ExperimentLayout
 from mtsp_ldp.foundation.validation import explain
@@ -35,6 +36,7 @@ _Once = AfterValidator(_unique)
 Names = Annotated[list[str], _Some, _Once]
 Epsilon = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Window = Annotated[int, Field(ge=1)]
+Repetitions = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class GridCell(BaseModel):
@@ -89,7 +91,7 @@ class Experiment(BaseModel):
     mechanism: Names
     epsilon: Annotated[list[Epsilon], _Some, _Once]
     window: Annotated[list[Window], _Some, _Once]
-    repetitions: Annotated[int, Field(ge=1)]
+    repetitions: Repetitions
     seed: Annotated[int, Field(ge=0)]
     figures: Annotated[list[Figure], _Some, _Once] = list(FIGURES[:5])
     batch: Annotated[list[Literal["epsilon", "window"]], _Once, Field(repr=False)] = []
@@ -170,7 +172,7 @@ def make_experiment(config: Mapping[str, Any], source: str) -> Experiment:
         In one line, naming the source, the key, its value and what is allowed.
     """
     try:
-        return Experiment(**config)
+        return Experiment.model_validate(config)
     except ValidationError as error:
         raise ConfigError(explain(error, f"{source}: ", Experiment.model_fields)) from None
 
@@ -210,7 +212,7 @@ def _names(key: str) -> bool:
     return key in Experiment.model_fields and key not in ("epsilon", "window", "repetitions", "seed")
 
 
-_WORDS = {"true": True, "false": False, "null": None, ".nan": float("nan"), ".inf": float("inf")}
+_WORDS = {"true": True, "false": False, "null": None}
 
 
 def _read(value: Any) -> Any:
@@ -218,12 +220,8 @@ def _read(value: Any) -> Any:
         return [_read(entry) for entry in value]
     if not isinstance(value, str):
         return value
-    for number in (int, float):
-        try:
-            return number(value) if "_" not in value else value
-        except ValueError:
-            continue
-    return _WORDS.get(value.lower(), value)
+    found = number(value)
+    return _WORDS.get(value.lower(), value) if found is None else found
 
 
 def as_command(experiment: Experiment) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from mtsp_ldp.experiments.config import ConfigError, make_dataset
-from mtsp_ldp.experiments.grid import make_experiment
+from mtsp_ldp.experiments.grid import Repetitions, make_experiment
 from mtsp_ldp.foundation.validation import explain
 from mtsp_ldp.mechanisms.options import check_options
 from mtsp_ldp.mechanisms.registry import find
@@ -21,7 +21,7 @@ class _Parameters(BaseModel):
 
     epsilon: Annotated[Annotated[list[float], _Some] | None, _Several]
     window: Annotated[Annotated[list[int], _Some] | None, _Several]
-    repetitions: Annotated[int, Field(ge=1)]
+    repetitions: Repetitions
     seed: Annotated[int, Field(ge=0)]
     study: str
     output: str | None
@@ -47,7 +47,10 @@ def check_config(config: dict[str, Any]) -> dict[str, Any]:
     make_dataset(config["dataset"]["name"], config["dataset"])
     try:
         mechanism = config["mechanism"]
-        check_options(find(mechanism["name"]), mechanism.get("options") or {})
+        options = mechanism.get("options")
+        if not isinstance(options, dict | None):
+            raise ValueError(f"mechanism.options={options!r}: must be names and values")
+        check_options(find(mechanism["name"]), options or {})
     except ValueError as problem:
         raise ConfigError(str(problem)) from None
     make_experiment(config["experiment"], f"config/experiment/{config['experiment'].get('name')}.yaml")

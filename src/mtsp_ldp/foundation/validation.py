@@ -12,6 +12,7 @@ _PLAINLY = {
     "less than or equal to": "at most",
     "greater than": "above",
     "less than": "below",
+    "Keys should be strings": "must be text",
     "a valid string": "text; a name that looks like a number needs quotes",
     "a valid dictionary": "names and values",
     "a valid": "a",
@@ -22,8 +23,16 @@ _PLAINLY = {
     "String should match pattern": "must match",
 }
 """Plainer words for those of pydantic."""
-_PART_OF_UNION = re.compile(r"(literal|list)\[.*\]|constrained-\w+|int|float|str|bool|none")
+_LONGEST = 120
+_PART_OF_UNION = re.compile(r"(literal|list|function-\w+)\[.*\]|constrained-\w+|int|float|str|bool|none")
 """Names by which pydantic tells the parts of a union, at the end of a place."""
+
+
+def check_name(name: str) -> str:
+    """Refuse a name that cannot be one of a file, a word of a command line and a part of a path at once."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", name):
+        raise ValueError("must be a name of letters a to z, digits, _ and -, beginning with no -")
+    return name
 
 
 def explain(error: ValidationError, label: str, allowed: Iterable[str]) -> str:
@@ -54,14 +63,22 @@ def _one(fault: dict[str, Any], allowed: list[str]) -> str:
         return f"{key}: missing"
     if fault["type"] == "value_error":  # of a validator of our own; one of a whole model names the key itself
         problem = str(fault["ctx"]["error"])
-        return f"{key}={value!r}: {problem}" if key else problem
+        return f"{key}={_short(value)}: {problem}" if key else problem
     if fault["type"] == "literal_error":
         return f"{key}={value!r}: must be one of {_plain(fault['ctx']['expected'])}"
+    if fault["type"] == "too_long":
+        message = "must be at most {max_length:,} entries, not {actual_length:,}".format(**fault["ctx"])
     if message.startswith(_ALLOWED):
         message = f"must be {message.removeprefix(_ALLOWED)}"
     for theirs, ours in _PLAINLY.items():
         message = message.replace(theirs, ours)
-    return f"{key}={value!r}: {message}"
+    return f"{key}={_short(value)}: {message}"
+
+
+def _short(value: object) -> str:
+    """Write a value, the beginning of a long one."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
 def _plain(expected: str) -> str:

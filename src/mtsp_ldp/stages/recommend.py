@@ -1,6 +1,7 @@
 """recommend: the mechanism to use on a prepared stream, at which ε and w, or none."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -21,6 +22,7 @@ from mtsp_ldp.stages.inputs import load_prepared_stream
 def main(config: Config) -> None:
     """Print expected errors on ``dataset`` and one sentence; write the table to ``output`` if it is given."""
     name = config["dataset"]["name"]
+    _check_output(config["output"])
     stream = load_prepared_stream(config)
     advice = advise(
         stream,
@@ -42,6 +44,12 @@ def main(config: Config) -> None:
         table = advice.table.with_columns(first=advice.first, last=advice.last, dataset=pl.lit(name))
         with atomic_write(config["output"]) as partial:
             table.select("dataset", pl.exclude("dataset")).write_csv(partial)
+
+
+def _check_output(output: str | None) -> None:
+    """Raise ValueError for what cannot be written, before the work begins."""
+    if output is not None and (not output or Path(output).is_dir()):
+        raise ValueError(f"output={output!r}: must be the path of a csv file")
 
 
 def _several(value: Any) -> list[Any]:

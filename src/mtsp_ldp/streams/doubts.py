@@ -12,6 +12,8 @@ _MANY = 100
 _YEARS = (1980, 2100)
 _CUTS = 5
 _MOST = 0.9
+_LONG, _FEW = 0.1, 0.001
+"""Share of the slots that a gap at least has, and of the positions that lie beyond it, to be doubted."""
 
 
 def doubts(facts: PreparedFacts) -> list[str]:
@@ -46,11 +48,33 @@ def _gaps(facts: PreparedFacts) -> list[str]:
             "takes the larger part"
         )
         first, last = (start, last) if after >= before else (first, end + 1)
+    found += _lone_ends(facts) if not found else []
     found += _empty_ends(facts, np.flatnonzero(active), active.size)
     empty = int((active == 0).sum())
     if not found and 2 * empty > active.size:
         found.append(f"nobody is there in {empty:,} of {facts.T:,} slots: longer slot_minutes or hold help")
     return found
+
+
+def _lone_ends(facts: PreparedFacts) -> list[str]:
+    """Find a few positions before or after a gap that is long for what they are."""
+    active = np.array(facts.active, dtype=np.int64)
+    there, total = np.flatnonzero(active), int(active.sum())
+    lines = []
+    for place in np.flatnonzero(np.diff(there) - 1 > _LONG * active.size):
+        end, start = int(there[place]), int(there[place + 1])
+        before = int(active[: end + 1].sum())
+        few, key = (
+            (before, f"origin: '{_clock(facts, start)}'")
+            if 2 * before < total
+            else (total - before, f"length: {end + 1}")
+        )
+        if few <= _FEW * total:
+            lines.append(
+                f"{few:,} of {total:,} positions lie far from the others: nobody is there after "
+                f"{_clock(facts, end)} and before {_clock(facts, start)}; {key} takes the others"
+            )
+    return lines
 
 
 def _empty_ends(facts: PreparedFacts, there: IntArray, slots: int) -> list[str]:

@@ -2,23 +2,26 @@
 
 import zlib
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
-from pydantic import model_validator
 
 from mtsp_ldp.datasets.base import Count, register
+from mtsp_ldp.datasets.ingest.archive import opened, whole
 from mtsp_ldp.datasets.ingest.published import Published
 from mtsp_ldp.datasets.ingest.retrieval import local_files
+from mtsp_ldp.datasets.ingest.tables import Separator
 from mtsp_ldp.foundation.arrays import FloatArray, IntArray
-from mtsp_ldp.streams.facts import Cell, StreamFacts
+from mtsp_ldp.streams.facts import MOST_CELLS, Cell, StreamFacts
 from mtsp_ldp.streams.stream import Stream
 
 _OWN = {"page": "config/README.md tells how", "licence": "yours", "manual": "a csv or npz of your own"}
-_LARGEST = 2**53
+_LARGEST = 2**53 - 1
+"""Largest integer that is told apart from the next one as a fraction."""
 
 
 @register("counts")
@@ -43,14 +46,8 @@ class Counts(Published):
     source: Mapping[str, Any] = _OWN
     users: Count | None = None
     slot_minutes: Count | None = None
-    separator: str = ","
+    separator: Separator = ","
     header: bool | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if len(self.separator.encode()) != 1:
-            raise ValueError(f"separator={self.separator!r}: must be one character")
-        return self
 
     def prepare(self, folder: Path) -> Stream:
         """Make the stream.
@@ -65,7 +62,7 @@ class Counts(Published):
             there = ", ".join(path.name for path in files) or "none"
             raise ValueError(f"{self.name}: {folder}: must hold one csv or npz of counts; there are: {there}")
         (path,) = files
-        names, counts = self._npz(path) if path.suffix == ".npz" else self._csv(path)
+        names, counts = self._read(path)
         if counts.shape[0] < 2:
             raise ValueError(f"{path}: {counts.shape[0]} rows: must be at least 2 timestamps")
         facts = StreamFacts(
@@ -80,16 +77,27 @@ class Counts(Published):
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
-    def _npz(self, path: Path) -> tuple[list[str], IntArray]:
+    def _read(self, path: Path) -> tuple[list[str], IntArray]:
+        with whole(path.name):
+            tables = [(name, file.read()) for name, file in opened(path, self.members)]
+        if len(tables) != 1:
+            there = ", ".join(name for name, _ in tables)
+            raise ValueError(f"{path}: must hold one csv or npz of counts; there are: {there}")
+        ((name, content),) = tables
+        read = self._npz if name.lower().endswith(".npz") else self._csv
+        return read(path, content)
+
+    def _npz(self, path: Path, content: bytes) -> tuple[list[str], IntArray]:
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            with np.load(BytesIO(content), allow_pickle=False) as archive:
                 if "counts" not in archive.files:
                     raise ValueError(f"there are {', '.join(archive.files) or 'none'}, not 'counts'")
                 table = archive["counts"]
-        except (ValueError, TypeError, EOFError, OSError, BadZipFile, zlib.error) as error:
+        except (ValueError, TypeError, EOFError, OSError, BadZipFile, zlib.error, MemoryError) as error:
             raise ValueError(f"{path}: must be an npz with an array 'counts': {error}") from None
         if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "iuf":
             raise ValueError(f"{path}: counts: {table.dtype} of shape {table.shape}: must be numbers (T, d)")
+        _check_width(path, table.shape[1])
         names = [str(cell) for cell in range(table.shape[1])]
         _refuse(path, names, table.astype(np.float64), table, first=0)
         return names, table.astype(np.int64)
@@ -103,12 +111,13 @@ class Counts(Published):
             )
         return bool(np.isnan(numbers).all()) and row != (None,) * len(row)
 
-    def _csv(self, path: Path) -> tuple[list[str], IntArray]:
+    def _csv(self, path: Path, content: bytes) -> tuple[list[str], IntArray]:
         try:
-            text = pl.read_csv(path, has_header=False, infer_schema=False, separator=self.separator)
+            text = pl.read_csv(content, has_header=False, infer_schema=False, separator=self.separator)
         except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
             message = " ".join(str(error).split())[:200]
             raise ValueError(f"{path}: must be a csv whose rows are of one length ({message})") from None
+        _check_width(path, text.width)
         text = text.with_columns(pl.all().str.strip_chars())
         empty = text.select(pl.all_horizontal(pl.all().is_null())).to_series()
         text = text.head(text.height - int(empty.reverse().not_().arg_max() or 0))  # blank lines at the end
@@ -122,6 +131,11 @@ class Counts(Published):
         return names, numbers[first:].astype(np.int64)
 
 
+def _check_width(path: Path, d: int) -> None:
+    if d > MOST_CELLS:
+        raise ValueError(f"{path}: {d:,} columns: must be at most {MOST_CELLS:,} cells")
+
+
 def _refuse(path: Path, names: list[str], numbers: np.ndarray, given: np.ndarray, first: int) -> None:
     """Raise ValueError at the first count that is none; rows are numbered from ``first``."""
     whole = np.isfinite(numbers) & (numbers >= 0) & (numbers <= _LARGEST) & (numbers == np.floor(numbers))
@@ -130,4 +144,4 @@ def _refuse(path: Path, names: list[str], numbers: np.ndarray, given: np.ndarray
         value = given[row, column]
         shown = "nothing" if value is None else repr(value if isinstance(value, str) else value.item())
         place = f"row {row + first}, column {names[column]!r}"
-        raise ValueError(f"{path}: {place}: {shown}: must be an integer in 0..2^53")
+        raise ValueError(f"{path}: {place}: {shown}: must be an integer in 0..2^53 - 1")

@@ -1,19 +1,28 @@
 """Tables of the user: time, user and a place or a cell's name, in columns of any name."""
 
-import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import IO, Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from mtsp_ldp.datasets.base import register
+from mtsp_ldp.datasets.ingest.archive import matches
 from mtsp_ldp.datasets.ingest.assembly import Rows
-from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares, check_names
+from mtsp_ldp.datasets.ingest.domain import Domain, Labels, Squares
+from mtsp_ldp.datasets.ingest.names import MISSING, check_names, name_of, refuse_merged, same, text_of
 from mtsp_ldp.datasets.ingest.paths import UsersOfPaths, names_in
-from mtsp_ldp.datasets.ingest.tables import Layout, is_number, name_of, read_table, text_of, with_text
+from mtsp_ldp.datasets.ingest.tables import (
+    Encoding,
+    Layout,
+    Separator,
+    check_columns,
+    is_number,
+    read_table,
+    with_text,
+)
 from mtsp_ldp.datasets.ingest.timestamps import SLOT, fault_of, read
 from mtsp_ldp.datasets.ingest.traces import Traces
 from mtsp_ldp.streams.facts import MOST_CELLS, Coordinates
@@ -24,41 +33,13 @@ _OWN = {
     "licence": "yours",
     "manual": "a table of your own",
 }
-_MISSING = [
-    "",
-    "NA",
-    "N/A",
-    "#N/A",
-    "NaN",
-    "nan",
-    "NULL",
-    "null",
-    "Null",
-    "NAN",
-    "<NA>",
-    "NaT",
-    "None",
-    "none",
-    r"\N",
-    "-",
-    "?",
-]
 _EVERYWHERE = (float("-inf"), float("-inf"), float("inf"), float("inf"))
 _1980 = 315_532_800_000_000
 Role = Literal["user", "time", "date", "x", "y", "cell", "end_time", "end_x", "end_y", "end_cell"]
 
 
-def _check_encoding(name: str) -> str:
-    try:
-        "text".encode(name)  # codecs from bytes to bytes are none of text
-        return codecs.lookup(name).name
-    except (LookupError, UnicodeError, ValueError):
-        raise ValueError("must be the name of an encoding, as utf-8 or latin-1") from None
-
-
 Text = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 """Text, or an integer as it is written."""
-Encoding = Annotated[str, AfterValidator(_check_encoding)]
 
 
 @register("custom")
@@ -108,10 +89,10 @@ class Custom(Traces):
     time_format: str = "iso"
     coordinates: Coordinates | None = None
     files: Annotated[list[str], Field(min_length=1)] = Field(default=list(members))
-    separator: str | None = None
+    separator: Separator | None = None
     header: bool = True
     encoding: Encoding = "utf-8"
-    missing: list[str] = _MISSING
+    missing: list[str] = MISSING
     where: dict[Text, Text | list[Text]] = Field(default={})
     cells: Annotated[list[Text], Field(max_length=MOST_CELLS)] = Field(default=[])
     cells_file: str | None = None
@@ -142,6 +123,7 @@ class Custom(Traces):
             )
         if len(set(self.columns.values())) < len(self.columns):
             raise ValueError(f"columns={dict(self.columns)!r}: must be different columns of the file")
+        check_columns([*self.columns.values(), *self.where])
         if not self.header and not all(map(is_number, [*self.columns.values(), *self.where])):
             raise ValueError("header=False: columns and where: must be numbers of columns, from 1 on")
         return self
@@ -153,8 +135,8 @@ class Custom(Traces):
         ):
             raise ValueError("cells: must name all cells if there is a column for them, and only then")
         check_names(self.cells, "cells")
-        if self.separator is not None and len(self.separator.encode()) != 1:
-            raise ValueError(f"separator={self.separator!r}: must be one character")
+        if self.cells_file is not None and PurePath(self.cells_file).name != self.cells_file:
+            raise ValueError(f"cells_file={self.cells_file!r}: must be the name of a file, without a folder")
         if fault := fault_of(self.time_format):
             raise ValueError(f"time_format={self.time_format!r}: {fault}")
         if self.time_format == SLOT and {self.time_zone, self.zone_of_days} != {"UTC"}:
@@ -191,11 +173,13 @@ class Custom(Traces):
 
     def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Read every row; a trip is two records."""
-        if PurePath(name).name == self.cells_file:
+        if self.cells_file and matches(name, (self.cells_file,)):
             return
         layout = Layout(self.separator, self.header, self.encoding)
         wanted = list(dict.fromkeys([*self.columns.values(), *self.where]))
+        named = [column for role, column in self.columns.items() if role in ("user", "cell", "end_cell")]
         for rows in read_table(name, file, wanted, layout):
+            refuse_merged(name, rows, named)
             yield with_text(self._record(name, rows, ""), rows, wanted)
             if "end_time" in self.columns:
                 yield with_text(self._record(name, rows, "end_"), rows, wanted)
@@ -207,7 +191,8 @@ class Custom(Traces):
         if f"{end}cell" in text:
             label = text[f"{end}cell"]
             listed = pl.when(label.is_in(self._names)).then(label)
-            place = {"label": pl.coalesce(listed, name_of(label, self.missing))}
+            found = pl.coalesce(listed, name_of(label, self.missing))
+            place = {"label": found.replace({same(name): name for name in self._names})}
         else:
             place = {axis: text[end + axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
         return rows.select(
@@ -224,7 +209,7 @@ class Custom(Traces):
         kept = pl.lit(value=True)
         for column, texts in self.where.items():
             there = text_of(column, rows.schema[column])
-            kept &= there.is_in([texts] if isinstance(texts, str) else texts).fill_null(value=False)
+            kept &= there.fill_null("").is_in([texts] if isinstance(texts, str) else texts)
         return pl.when(~kept).then(pl.lit("filtered"))
 
     def _time(self, rows: pl.DataFrame, text: Mapping[str, pl.Expr], role: str) -> pl.Expr:

@@ -25,16 +25,24 @@ DAMAGE = (BadZipFile, BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Tell whether the last part of a path, without the suffix of an archive, matches one of the patterns.
+    """Tell whether the last part of a path, with the suffix of an archive or without, matches a pattern.
 
     The case of letters does not count. Hidden files never match, nor does what macOS adds to archives.
     """
     if any(part.startswith((".", "__MACOSX")) for part in name.split("/") if part not in (".", "..")):
         return False
     last = name.lower().rpartition("/")[2]
+    names = {last, _plain(last)}
+    forms = {form for pattern in patterns for form in (pattern.lower(), _plain(pattern.lower()))}
+    return any(fnmatch.fnmatchcase(one, form) for one in names for form in forms)
+
+
+def _plain(name: str) -> str:
+    """Take the suffixes of archives away, unless nothing but a suffix would be left."""
+    plain = name
     for suffix in ARCHIVES:
-        last = last.removesuffix(suffix)
-    return any(fnmatch.fnmatchcase(last, pattern.lower()) for pattern in patterns)
+        plain = plain.removesuffix(suffix)
+    return plain if "." in plain else name
 
 
 def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
@@ -84,9 +92,16 @@ def unread(folder: Path, patterns: Sequence[str]) -> list[str]:
         if hidden or not path.is_file() or matches(path.name, patterns) or _holds(path, patterns):
             continue
         how = _CONVERTERS.get(path.name.lower()) or _CONVERTERS.get(inner[-1] if inner else "")
-        if how is not None and path.name != "receipt.json":
+        how = how or "no kind of file that is read"
+        if path.name != "receipt.json" and not _tells(path):
             lines.append(f"{path.name} ({how.replace('{name}', path.name)})")
     return lines
+
+
+def _tells(path: Path) -> bool:
+    """Tell whether a file speaks of the data and holds none."""
+    told = path.suffix.lower() in (".md", ".pdf", ".html", ".doc", ".docx", ".rst", ".rtf", ".png", ".jpg")
+    return told or path.stem.lower() in ("readme", "licence", "license", "terms", "about")
 
 
 def _holds(path: Path, patterns: Sequence[str]) -> bool:

@@ -96,7 +96,7 @@ def assemble(
     """
     reasons: Counter[str] = Counter()
     refused: list[pl.DataFrame] = []
-    by_user, labels, first, total = ExternalSort(scratch / "user", "user"), _Labels(), [], 0
+    by_user, labels, times, total = ExternalSort(scratch / "user", "user"), _Labels(), [], 0
     for frame in records:
         placed = locate(frame, domain)
         total += frame.height
@@ -104,8 +104,9 @@ def assemble(
         refused = [_least([*refused, placed.filter(pl.col("reason").is_not_null())])]
         good = placed.filter(pl.col("reason").is_null()).select("user", "time", "cell")
         by_user.add(labels.numbered(pl.concat([good, pick_elsewhere(placed, rules.hold)])))
-        first += good.select(pl.col("time").min()).drop_nulls()["time"].to_list()
-    start = slots.start(min(first, default=0))
+        times += good.select(pl.min("time"), latest=pl.max("time")).drop_nulls().rows()
+    start = slots.start(min((first for first, _ in times), default=0))
+    end = slots.length or 1 + _slot_of(max((latest for _, latest in times), default=0), slots, start)
     by_time = ExternalSort(scratch / "time", "t")
     seen = np.zeros(by_user.counts.size, dtype=np.bool_)
     last = -1
@@ -115,12 +116,13 @@ def assemble(
         if positions.height:
             seen[positions["user"].to_numpy()] = True
             last = max(last, int(positions["t"].max()))  # type: ignore[arg-type]
-            by_time.add(extend(settled, rules.hold, slots.length))
+            for held in extend(settled, rules.hold, end):
+                by_time.add(held)
     if last < 0:
         why = _describe_reasons(reasons, _shown(refused))
         raise ValueError(f"no record is kept ({why}): columns, box, window or the reading of times is wrong")
     length = slots.length or last + 1
-    _check_size(start, length, domain.d)
+    _check_size(start, length, domain.d, slots.minutes)
     if sum(reasons.values()) != total:
         raise RuntimeError(f"{total:,} records, and {_describe_reasons(reasons, {})}: some were lost")
     rows = _gathered(by_time, labels.ranks(seen), length)
@@ -128,15 +130,20 @@ def assemble(
     return Rows(*rows, length, start, total, by_reason)
 
 
-def _check_size(start: int, length: int, d: int) -> None:
+def _slot_of(time: int, slots: Slots, start: int) -> int:
+    return int(pl.select(time=pl.lit(time, pl.Int64)).select(slots.number(start)).item())
+
+
+def _check_size(start: int, length: int, d: int, minutes: int) -> None:
     """Raise ValueError for a start or a length that no stream has."""
     if start >= _NO_YEAR:
         begin = np.datetime64(start, "us").astype("datetime64[D]")
         raise ValueError(f"the first record is of {begin}: the reading of times (time_format) is wrong")
     if length * d > MOST_COUNTS:
-        begin = np.datetime64(start, "us").astype("datetime64[s]")
+        begin = np.datetime64(start, "us").astype("datetime64[m]")
+        end = begin + np.timedelta64(length * minutes, "m")
         raise ValueError(
-            f"T = {length:,} slots of {d} cells from {begin} on are too many: set origin, length, "
+            f"T = {length:,} slots of {d} cells from {begin} to {end} are too many: set origin, length, "
             "slot_minutes or how times are read"
         )
 

@@ -125,7 +125,8 @@ def _wanted(columns: Sequence[str], wanted: Sequence[str], name: str) -> Sequenc
         if columns.count(column) != 1:
             there = ", ".join(map(repr, columns)) or "none"
             fault = "is there twice" if column in columns else "is missing"
-            raise ValueError(f"{name}: column {column!r} {fault}; there are {there}")
+            hint = "; it is no UTF-8: encoding must say what it is" if "\ufffd" in there else ""
+            raise ValueError(f"{name}: column {column!r} {fault}; there are {there}{hint}")
     if not wanted:
         return columns
     return [column if column in wanted else f"\0{place}" for place, column in enumerate(columns)]

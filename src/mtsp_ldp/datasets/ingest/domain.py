@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mtsp_ldp.foundation.grid import hilbert_grid
-from mtsp_ldp.streams.facts import MOST_CELLS, Cell
+from mtsp_ldp.streams.facts import Cell
 
 OUTSIDE = "outside"
 """Reason of a reader for a record that says that its user is outside of all cells."""
@@ -140,14 +140,3 @@ class Labels:
         return tuple(
             Cell(name, round(x, 6), round(y, 6)) for name, (x, y) in zip(self.names, self.places, strict=True)
         )
-
-
-def check_names(names: Sequence[str], source: str) -> None:
-    """Raise ValueError for a list of cells that is too long, or names one twice."""
-    if len(names) > MOST_CELLS:
-        raise ValueError(f"{source}: {len(names):,} names: must be at most {MOST_CELLS:,} cells")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{source}: {name!r} is there twice: must be different names")
-        seen.add(name)

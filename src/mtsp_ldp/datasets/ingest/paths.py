@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from mtsp_ldp.datasets.ingest.archive import COMPRESSED, opened, whole
-from mtsp_ldp.datasets.ingest.domain import check_names
+from mtsp_ldp.datasets.ingest.archive import COMPRESSED, matches, opened, whole
+from mtsp_ldp.datasets.ingest.names import check_names
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,16 @@ def names_in(files: list[Path], wanted: str, encoding: str) -> list[str]:
     ValueError
         If it is not there, or names no cell, or one twice.
     """
+    found = {}
     for path in files:
         with whole(path.name):
             for name, file in opened(path, (wanted,)):
-                if PurePath(name).name == wanted:
-                    return _names(name, file.read(), encoding)
+                if matches(name, (wanted,)):
+                    found[name] = _names(name, file.read(), encoding)
+    if len(found) > 1:
+        raise ValueError(f"cells_file={wanted!r}: must be one file; there are {', '.join(found)}")
+    for names in found.values():
+        return names
     raise ValueError(f"cells_file={wanted!r}: must lie beside the other files")
 
 

@@ -1,12 +1,14 @@
 """Positions: of the records of a user, which counts in a slot, and how long it holds."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from mtsp_ldp.datasets.ingest.domain import OUTSIDE, Domain
+from mtsp_ldp.datasets.ingest.external_sort import ROWS
 from mtsp_ldp.datasets.ingest.slots import Slots
 
 WithinSlot = Literal["last", "first", "most"]
@@ -107,13 +109,22 @@ def pick_elsewhere(placed: pl.DataFrame, hold: int) -> pl.DataFrame:
     return placed.filter(where & (hold > 1)).select("user", "time", cell)
 
 
-def extend(settled: pl.DataFrame, hold: int, length: int | None) -> pl.DataFrame:
-    """Repeat each position in the next ``hold`` - 1 slots, until its user is seen again."""
+def extend(settled: pl.DataFrame, hold: int, end: int, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """Repeat each position in the next ``hold`` - 1 slots before ``end``, until its user is seen again.
+
+    Yields
+    ------
+    DataFrame
+        About ``rows`` rows each.
+    """
     if hold == 1:
-        return settled
+        yield settled
+        return
     following = pl.when(pl.col("user") == pl.col("user").shift(-1)).then(pl.col("t").shift(-1))
     # who leaves in the very slot was there in it
     seen = pl.when(following.is_not_null()).then(pl.max_horizontal(following, pl.col("t") + 1))
-    until = pl.min_horizontal(pl.col("t") + hold, seen, pl.lit(length, dtype=pl.Int32))
+    until = pl.min_horizontal(pl.col("t") + hold, seen, pl.lit(end))
     held = settled.with_columns(until=until).filter(pl.col("cell").is_not_null())
-    return held.with_columns(t=pl.int_ranges("t", "until", dtype=pl.Int32)).drop("until").explode("t")
+    for part in held.group_by((pl.col("until") - pl.col("t")).cum_sum() // rows):
+        slots = pl.int_ranges("t", "until", dtype=pl.Int32)
+        yield part[1].with_columns(t=slots).drop("until").explode("t")

@@ -55,12 +55,16 @@ class Slots:
         time = self._read(self._wall, first)
         if self._daily:
             return time - time % (DAY * MINUTE)
-        since = time % (DAY * MINUTE) % (self.minutes * MINUTE)
-        return first - since if self.origin == "floor" else first
+        if self.origin == "first":
+            return first
+        whole = time - time % (DAY * MINUTE) % (self.minutes * MINUTE)
+        begin = first - (time - whole)
+        # in a slot in which the clocks change, another time has passed than they show
+        return begin if self._read(self._wall, begin) == whole else self._begins(whole)
 
-    def _begins(self, midnight: int) -> int:
-        """Find the first moment of a day, which clocks that skip midnight begin later."""
-        day = pl.from_epoch(pl.lit(midnight, dtype=pl.Int64), time_unit="us")
+    def _begins(self, wall: int) -> int:
+        """Find the moment of a time on the clocks; one that they skip begins when they go on."""
+        day = pl.from_epoch(pl.lit(wall, dtype=pl.Int64), time_unit="us")
         return int(pl.select(beginning(day, self.time_zone)).item() or 0)
 
     def _read(self, clock: Callable[[pl.Expr], pl.Expr], time: int) -> int:

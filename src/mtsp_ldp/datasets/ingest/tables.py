@@ -1,17 +1,39 @@
 """Tables of a user's own: delimited text and lines of JSON as columns of text, parquet as it is."""
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 
 import polars as pl
+from pydantic import AfterValidator
 
 from mtsp_ldp.datasets.ingest.delimited import delimited
 
 _ROWS = 1_000_000
 _JSON = (".ndjson", ".jsonl")
+
+
+def _check_separator(separator: str) -> str:
+    if len(separator.encode()) != 1 or separator in '"\r\n':
+        raise ValueError("must be one character, and no quote or end of a line")
+    return separator
+
+
+def _check_encoding(name: str) -> str:
+    try:
+        "text".encode(name)  # codecs from bytes to bytes are none of text
+        return codecs.lookup(name).name
+    except (LookupError, UnicodeError, ValueError):
+        raise ValueError("must be the name of an encoding, as utf-8 or latin-1") from None
+
+
+Separator = Annotated[str, AfterValidator(_check_separator)]
+"""Separator of fields."""
+Encoding = Annotated[str, AfterValidator(_check_encoding)]
+"""Name of an encoding of text."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +97,33 @@ def _lines_of_json(
             raise ValueError(
                 f"columns: {key!r}: must be the name of a value, or a path as $.place.lat"
             ) from None
-    for frame in delimited(file, ["line"], name=name, wanted=["line"], separator="\x1f", encoding=encoding):
-        yield frame.select(pl.col("line").str.json_path_match(path).alias(key) for key, path in paths.items())
+    rows = delimited(file, ["line"], name=name, wanted=["line"], separator="\x1f", encoding=encoding)
+    for number, frame in enumerate(rows):
+        if number == 0:
+            _check_lines(name, frame["line"].drop_nulls().str.strip_chars())
+        yield frame.select(
+            _exact(pl.col("line"), pl.col("line").str.json_path_match(path)).alias(key)
+            for key, path in paths.items()
+        )
+
+
+def _check_lines(name: str, lines: pl.Series) -> None:
+    """Refuse JSON that is laid out over several lines, or all in one list."""
+    if len(lines) and not (lines.str.starts_with("{") & lines.str.ends_with("}")).any():
+        parts = ".[]" if lines[0].startswith("[") else "."
+        raise ValueError(
+            f"{name}: must hold an object a line; `jq -c '{parts}' {name} > rows.ndjson` makes it so"
+        )
+
+
+def _exact(line: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """Take a value of JSON unless it is a number too long to be read exactly: it would be another one."""
+    number = value.cast(pl.Float64, strict=False)
+    integer = (
+        value.cast(pl.UInt64, strict=False).is_not_null() | value.cast(pl.Int64, strict=False).is_not_null()
+    )
+    rounded = (number.abs() > 2.0**53) & ~integer & ~line.str.contains('"' + value + '"', literal=True)
+    return pl.when(~rounded.fill_null(value=False)).then(value)
 
 
 def _parquet(name: str, wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -119,24 +166,11 @@ def _is_plain(dtype: pl.DataType) -> bool:
     )
 
 
-_WHOLE = r"^([+-]?\d+)\.0*$"
-
-
-def text_of(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Write a column as text, without blanks at its ends; whole numbers as integers, whatever their type."""
-    value = pl.col(column)
-    if dtype.is_float():
-        whole = value.is_finite() & (value == value.floor()) & (value.abs() < 2.0**63)
-        integer = pl.when(whole).then(value).cast(pl.Int64, strict=False).cast(pl.String)
-        return pl.coalesce(integer, pl.when(value.is_not_nan()).then(value.cast(pl.String)))
-    text = value.cast(pl.String).str.strip_chars()
-    return text.str.replace(_WHOLE, "$1") if dtype.is_decimal() else text
-
-
-def name_of(text: pl.Expr, missing: Sequence[str]) -> pl.Expr:
-    """Read the name of a user or a cell: 12.0 is 12, and the marks of a missing value are none."""
-    name = text.str.replace(_WHOLE, "$1")
-    return pl.when(~text.is_in(list(missing)) & ~name.is_in(list(missing))).then(name)
+def check_columns(names: Sequence[str]) -> None:
+    """Raise ValueError for names that would stand for several columns."""
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise ValueError(f"columns: {name!r}: must be the name of one column: rename it")
 
 
 def with_text(records: pl.DataFrame, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

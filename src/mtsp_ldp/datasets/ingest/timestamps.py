@@ -22,6 +22,9 @@ _ZONES = {
 }
 """Names of zones, many of which several zones share."""
 _DIRECTIVE = re.compile(r"%[-_0^#:.]*\d*[A-Za-z%+]")
+_WIDTHS = {"Y": 4, "j": 3, **dict.fromkeys("mdHIMSy", 2)}
+"""Digits of the numbers in a form."""
+_RUN = "(?:%[YmdHIMSyj]){2,}"
 _CLOCK = re.compile(r"%[-_0]*[HIkMTRXcrs+S]")
 _FARTHEST = 14 * 60
 """Largest offset that a clock on earth has, in minutes."""
@@ -54,6 +57,8 @@ def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
     An offset in the form, read or written out (Z, UTC, GMT, +0100), is meant; without one times are on the
     clocks of the zone.
     """
+    if re.search(_RUN, form):  # where a zero is lost, other digits would be the hours
+        text = pl.when(text.str.contains(_digits(form))).then(text)
     if _TOLD.search(form):
         hours, minutes = (text.str.extract(r"[+-](\d\d):?(\d\d)\s*$", part).cast(pl.Int64) for part in (1, 2))
         possible = ((hours * 60 + minutes <= _FARTHEST) & (minutes < 60)).fill_null(value=True)
@@ -64,6 +69,17 @@ def written(text: pl.Expr, form: str, time_zone: str) -> pl.Expr:
     if shift is not None:
         return naive.dt.timestamp("us") - shift * _MINUTE
     return local(naive, time_zone) if _CLOCK.search(form) else beginning(naive, time_zone)
+
+
+def _digits(form: str) -> str:
+    """Write a pattern of the texts in which numbers with nothing between them have all their digits."""
+    pattern = ""
+    for part in re.split(rf"({_RUN}|{_DIRECTIVE.pattern}|\s+)", form):
+        if re.fullmatch(_RUN, part):
+            pattern += "".join(rf"\d{{{_WIDTHS[name]}}}" for name in part[1::2])
+        else:
+            pattern += ".*" if part.startswith("%") or part.isspace() else re.escape(part)
+    return f"^{pattern}$"
 
 
 def offset_of(form: str) -> int | None:

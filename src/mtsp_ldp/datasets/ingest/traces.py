@@ -101,6 +101,8 @@ class Traces(Published):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.origin not in ("first", "floor") and not self._has_year():
+            if isinstance(self.origin, str) and pl.select(iso(pl.lit(self.origin), "UTC")).item() is not None:
+                raise ValueError(f"origin={self.origin!r}: must be a time that {self.zone_of_days} has")
             raise ValueError(
                 f"origin={self.origin!r}: must be floor, first, an ISO time, or seconds since 1970"
             )
