@@ -21,6 +21,10 @@ _ALIASES = {
     "dropoff_community_area": "Dropoff Community Area",
 }
 """Names of the columns in the portal's API and in BigQuery."""
+_ENDS = [
+    ("Trip Start Timestamp", "Pickup Community Area"),
+    ("Trip End Timestamp", "Dropoff Community Area"),
+]
 
 
 @register("chicago")
@@ -40,22 +44,23 @@ class Chicago(Traces):
         """Make the domain of the 77 community areas."""
         return Labels([str(area) for area in range(1, AREAS + 1)])
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read every trip."""
+        wanted = ["Taxi ID", *(column for end in _ENDS for column in end)]
+        return delimited(file, None, name=name, wanted=wanted, quote='"', aliases=_ALIASES)
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Read pickups and dropoffs."""
-        ends = [
-            ("Trip Start Timestamp", "Pickup Community Area"),
-            ("Trip End Timestamp", "Dropoff Community Area"),
-        ]
-        wanted = ["Taxi ID", *(column for end in ends for column in end)]
-        for rows in delimited(file, None, name=name, wanted=wanted, quote='"', aliases=_ALIASES):
-            for time, area in ends:
-                ride = rows.select(
-                    user="Taxi ID",
-                    time=pl.coalesce(
-                        written(pl.col(time), "%m/%d/%Y %I:%M:%S %p", self.time_zone),
-                        iso(pl.col(time).str.strip_suffix(" UTC"), self.time_zone),
-                    ),
-                    label=pl.col(area).str.strip_suffix(".0"),
-                )
-                outside = pl.col("label").is_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
-                yield ride.with_columns(reason=pl.when(outside).then(pl.lit(OUTSIDE)))
+        return pl.concat(self._ends(rows, time, area) for time, area in _ENDS)
+
+    def _ends(self, rows: pl.DataFrame, time: str, area: str) -> pl.DataFrame:
+        rides = rows.select(
+            user="Taxi ID",
+            time=pl.coalesce(
+                written(pl.col(time), "%m/%d/%Y %I:%M:%S %p", self.time_zone),
+                iso(pl.col(time).str.strip_suffix(" UTC"), self.time_zone),
+            ),
+            label=pl.col(area).str.strip_suffix(".0"),
+        )
+        outside = pl.col("label").is_null() & pl.all_horizontal(pl.col("user", "time").is_not_null())
+        return rides.with_columns(reason=pl.when(outside).then(pl.lit(OUTSIDE)))

@@ -33,6 +33,8 @@ _OWN = {
     "licence": "yours",
     "manual": "a table of your own",
 }
+_USER = "\0user"
+"""Column of users whom files name, apart from all that files hold."""
 _EVERYWHERE = (float("-inf"), float("-inf"), float("inf"), float("inf"))
 _1980 = 315_532_800_000_000
 Role = Literal["user", "time", "date", "x", "y", "cell", "end_time", "end_x", "end_y", "end_cell"]
@@ -171,20 +173,29 @@ class Custom(Traces):
         assert isinstance(squares, Squares)
         return squares if self.coordinates == "degrees" else replace(squares, world=_EVERYWHERE)
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every row; a trip is two records."""
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read every row, with its user where the name of the file tells him."""
         if self.cells_file and matches(name, (self.cells_file,)):
             return
         layout = Layout(self.separator, self.header, self.encoding)
-        wanted = list(dict.fromkeys([*self.columns.values(), *self.where]))
         named = [column for role, column in self.columns.items() if role in ("user", "cell", "end_cell")]
-        for rows in read_table(name, file, wanted, layout):
+        for rows in read_table(name, file, self._wanted, layout):
             refuse_merged(name, rows, named)
-            yield with_text(self._record(name, rows, ""), rows, wanted)
-            if "end_time" in self.columns:
-                yield with_text(self._record(name, rows, "end_"), rows, wanted)
+            if self.user_from == "column":
+                yield rows
+            else:
+                yield rows.with_columns(pl.lit(self._users.of(name)).alias(_USER))
 
-    def _record(self, name: str, rows: pl.DataFrame, end: str) -> pl.DataFrame:
+    @property
+    def _wanted(self) -> list[str]:
+        return list(dict.fromkeys([*self.columns.values(), *self.where]))
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read what rows say; a trip is two records."""
+        ends = ("", "end_") if "end_time" in self.columns else ("",)
+        return pl.concat(with_text(self._record(rows, end), rows, self._wanted) for end in ends)
+
+    def _record(self, rows: pl.DataFrame, end: str) -> pl.DataFrame:
         text: dict[str, pl.Expr] = {
             role: text_of(column, rows.schema[column]) for role, column in self.columns.items()
         }
@@ -196,9 +207,7 @@ class Custom(Traces):
         else:
             place = {axis: text[end + axis].cast(pl.Float64, strict=False) for axis in ("x", "y")}
         return rows.select(
-            user=name_of(text["user"], self.missing)
-            if "user" in text
-            else name_of(pl.lit(self._users.of(name)), []),
+            user=name_of(text["user"], self.missing) if "user" in text else name_of(pl.col(_USER), []),
             time=self._time(rows, text, f"{end}time"),
             reason=self._filtered(rows),
             **place,

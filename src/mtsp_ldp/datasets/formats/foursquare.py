@@ -28,15 +28,17 @@ class Foursquare(Traces):
 
     city: Literal["NYC", "TKY"]
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Read every line of the city's file."""
-        if not name.endswith(f"_{self.city}.txt"):
-            return
-        for rows in delimited(file, _COLUMNS, name=name, separator="\t", encoding="iso-8859-1"):
-            yield rows.select(
-                pl.col("user").cast(pl.Int64, strict=False),
-                time=written(pl.col("time"), WRITTEN, "UTC"),
-                x=number("lon"),
-                y=number("lat"),
-                reason=pl.lit(None, pl.String),
-            )
+        if name.endswith(f"_{self.city}.txt"):
+            yield from delimited(file, _COLUMNS, name=name, separator="\t", encoding="iso-8859-1")
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read check-ins."""
+        return rows.select(
+            pl.col("user").cast(pl.Int64, strict=False),
+            time=written(pl.col("time"), WRITTEN, "UTC"),
+            x=number("lon"),
+            y=number("lat"),
+            reason=pl.lit(None, pl.String),
+        )

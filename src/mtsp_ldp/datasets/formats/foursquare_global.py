@@ -47,16 +47,18 @@ class FoursquareGlobal(Traces):
                 "user", "time", "label", reason=pl.when(unknown).then(pl.lit("unknown_venue"))
             )
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every check-in, with its venue."""
-        if name.endswith(_VENUES):
-            return
-        for rows in delimited(file, ["user", "venue", "time", "offset"], name=name, separator="\t"):
-            yield rows.select(
-                pl.col("user").cast(pl.Int64, strict=False),
-                "venue",
-                time=written(pl.col("time"), WRITTEN, "UTC"),
-            )
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read every check-in."""
+        if not name.endswith(_VENUES):
+            yield from delimited(file, ["user", "venue", "time", "offset"], name=name, separator="\t")
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read check-ins, with their venues."""
+        return rows.select(
+            pl.col("user").cast(pl.Int64, strict=False),
+            "venue",
+            time=written(pl.col("time"), WRITTEN, "UTC"),
+        )
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ class GeoLife(Traces):
 
     members: ClassVar[tuple[str, ...]] = ("*.plt",)
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Read every line after the header; the user is the folder.
 
         Raises
@@ -31,10 +31,14 @@ class GeoLife(Traces):
         if folder != "Trajectory" or not user:
             raise ValueError(f"{name}: must lie in a folder <user>/Trajectory, whose name is the user")
         for rows in delimited(file, columns, name=name, skip=6):
-            yield rows.select(
-                user=pl.lit(user, pl.String),
-                time=written(pl.col("date") + " " + pl.col("time"), "%Y-%m-%d %H:%M:%S", "UTC"),
-                x=number("lon"),
-                y=number("lat"),
-                reason=pl.lit(None, pl.String),
-            )
+            yield rows.with_columns(user=pl.lit(user, pl.String))
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read positions."""
+        return rows.select(
+            "user",
+            time=written(pl.col("date") + " " + pl.col("time"), "%Y-%m-%d %H:%M:%S", "UTC"),
+            x=number("lon"),
+            y=number("lat"),
+            reason=pl.lit(None, pl.String),
+        )

@@ -22,28 +22,31 @@ class Porto(Traces):
 
     members: ClassVar[tuple[str, ...]] = ("train.csv",)
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every position of every trip."""
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read every trip."""
         wanted = ("TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
-        for text in delimited(file, None, name=name, wanted=wanted, quote='"'):
-            points = pl.col("POLYLINE").str.replace_all(" ", "").str.strip_chars("[]").str.split("],[")
-            rows = text.select(
-                user=pl.col("TAXI_ID").cast(pl.Int64, strict=False),
-                start=pl.col("TIMESTAMP").cast(pl.Int64, strict=False) * 1_000_000,
-                gap=pl.col("MISSING_DATA").str.to_lowercase() == "true",
-                point=points,
-                step=pl.int_ranges(0, points.list.len().fill_null(1)),
-            )
-            places = rows.explode("point", "step").with_columns(
-                pl.col("point").str.split_exact(",", 1).struct.rename_fields(["x", "y"])
-            )
-            yield places.select(
-                "user",
-                time=pl.col("start") + pl.col("step") * _STEP,
-                x=pl.col("point").struct.field("x").cast(pl.Float64, strict=False),
-                y=pl.col("point").struct.field("y").cast(pl.Float64, strict=False),
-                reason=pl.when(pl.col("gap"))
-                .then(pl.lit("missing_data"))
-                .when(pl.col("point").struct.field("x") == "")
-                .then(pl.lit("no_position")),
-            )
+        return delimited(file, None, name=name, wanted=wanted, quote='"')
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read every position of the trips."""
+        points = pl.col("POLYLINE").str.replace_all(" ", "").str.strip_chars("[]").str.split("],[")
+        trips = rows.select(
+            user=pl.col("TAXI_ID").cast(pl.Int64, strict=False),
+            start=pl.col("TIMESTAMP").cast(pl.Int64, strict=False) * 1_000_000,
+            gap=pl.col("MISSING_DATA").str.to_lowercase() == "true",
+            point=points,
+            step=pl.int_ranges(0, points.list.len().fill_null(1)),
+        )
+        places = trips.explode("point", "step").with_columns(
+            pl.col("point").str.split_exact(",", 1).struct.rename_fields(["x", "y"])
+        )
+        return places.select(
+            "user",
+            time=pl.col("start") + pl.col("step") * _STEP,
+            x=pl.col("point").struct.field("x").cast(pl.Float64, strict=False),
+            y=pl.col("point").struct.field("y").cast(pl.Float64, strict=False),
+            reason=pl.when(pl.col("gap"))
+            .then(pl.lit("missing_data"))
+            .when(pl.col("point").struct.field("x") == "")
+            .then(pl.lit("no_position")),
+        )

@@ -17,15 +17,17 @@ class Snap(Traces):
 
     members: ClassVar[tuple[str, ...]] = ("*_totalCheckins.txt",)
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every line; (0, 0) is no place."""
-        for text in delimited(file, ["user", "time", "lat", "lon", "place"], name=name, separator="\t"):
-            rows = text.with_columns(x=number("lon"), y=number("lat"))
-            nowhere = (pl.col("x") == 0) & (pl.col("y") == 0)
-            yield rows.select(
-                pl.col("user").cast(pl.Int64, strict=False),
-                "x",
-                "y",
-                time=written(pl.col("time"), "%Y-%m-%dT%H:%M:%SZ", "UTC"),
-                reason=pl.when(nowhere).then(pl.lit("no_place")),
-            )
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read every line."""
+        return delimited(file, ["user", "time", "lat", "lon", "place"], name=name, separator="\t")
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read check-ins; (0, 0) is no place."""
+        nowhere = (number("lon") == 0) & (number("lat") == 0)
+        return rows.select(
+            pl.col("user").cast(pl.Int64, strict=False),
+            time=written(pl.col("time"), "%Y-%m-%dT%H:%M:%SZ", "UTC"),
+            x=number("lon"),
+            y=number("lat"),
+            reason=pl.when(nowhere).then(pl.lit("no_place")),
+        )

@@ -17,13 +17,16 @@ class TDrive(Traces):
 
     members: ClassVar[tuple[str, ...]] = ("[0-9]*.txt",)
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
         """Read every line."""
-        for rows in delimited(file, ["user", "time", "x", "y"], name=name):
-            yield rows.select(
-                "user",
-                time=written(pl.col("time"), "%Y-%m-%d %H:%M:%S", self.time_zone),
-                x=number("x"),
-                y=number("y"),
-                reason=pl.lit(None, pl.String),
-            )
+        return delimited(file, ["user", "time", "x", "y"], name=name)
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read positions."""
+        return rows.select(
+            "user",
+            time=written(pl.col("time"), "%Y-%m-%d %H:%M:%S", self.time_zone),
+            x=number("x"),
+            y=number("y"),
+            reason=pl.lit(None, pl.String),
+        )

@@ -49,18 +49,19 @@ class YJMob(Traces):
             raise ValueError(f"must be like {', '.join(cls.members)}")
         return name
 
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read every line of the one file; half hours outside 0..47 are out of range."""
-        if PurePath(name).name.lower() != self.file.lower():
-            return
-        columns = ("uid", "d", "t", "x", "y")
-        for text in delimited(file, None, name=name, wanted=columns):
-            small = pl.col("d", "t", "x", "y").cast(pl.Int32, strict=False).cast(pl.Int64)
-            rows = text.with_columns(pl.col("uid").cast(pl.Int64, strict=False), small)
-            yield rows.select(
-                user="uid",
-                time=(pl.col("d") * 48 + pl.col("t")) * _HALF_HOUR,
-                x=pl.col("x").cast(pl.Float64),
-                y=pl.col("y").cast(pl.Float64),
-                reason=pl.when(~pl.col("t").is_between(0, 47)).then(pl.lit("out_of_range")),
-            )
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read every line of the one file."""
+        if PurePath(name).name.lower() == self.file.lower():
+            yield from delimited(file, None, name=name, wanted=("uid", "d", "t", "x", "y"))
+
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read squares; half hours outside 0..47 are out of range."""
+        small = pl.col("d", "t", "x", "y").cast(pl.Int32, strict=False).cast(pl.Int64)
+        numbers = rows.with_columns(pl.col("uid").cast(pl.Int64, strict=False), small)
+        return numbers.select(
+            user="uid",
+            time=(pl.col("d") * 48 + pl.col("t")) * _HALF_HOUR,
+            x=pl.col("x").cast(pl.Float64),
+            y=pl.col("y").cast(pl.Float64),
+            reason=pl.when(~pl.col("t").is_between(0, 47)).then(pl.lit("out_of_range")),
+        )

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from mtsp_ldp.datasets.ingest.blocks import LONGEST, blocks, first_row, unmarked
+from mtsp_ldp.datasets.ingest.blocks import BATCH, LONGEST, blocks, first_row, unmarked
 
 _OVER = "more than it should have"
 
@@ -112,11 +112,17 @@ def _rows(
     columns = _wanted(columns, wanted, name)
     for text in blocks(file, b"".join(begin), is_row if spanning else None):
         frame = _parsed(text, columns, separator, quote, spanning=spanning)
-        bad = pl.col(_OVER).is_not_null()
-        rows = frame.select(pl.when(~bad).then(pl.col(column)).alias(column) for column in wanted or columns)
+        rows = frame.select(_kept(column, quote) for column in wanted or columns)
         if wanted:
             _refuse_other_encodings(text, rows, name)
         yield rows
+
+
+def _kept(column: str, quote: str | None) -> pl.Expr:
+    """Keep a column of the rows that have not too many fields."""
+    good = pl.col(_OVER).is_null()
+    # polars takes an empty field for null, but not an empty one in quotes
+    return pl.when(good & (pl.col(column) != "") if quote else good).then(pl.col(column)).alias(column)
 
 
 def _wanted(columns: Sequence[str], wanted: Sequence[str], name: str) -> Sequence[str]:
@@ -176,9 +182,8 @@ def _parsed(
     except pl.exceptions.PolarsError:
         frame = pl.DataFrame(schema=schema)
     if frame.height != lines:  # a stray quote took other lines with it
-        frame = _line_by_line(text, schema, separator, quote, spanning=spanning)
-    # polars takes an empty field for null, but not an empty one in quotes
-    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if quote else frame
+        return _line_by_line(text, schema, separator, quote, spanning=spanning)
+    return frame
 
 
 def _line_by_line(
@@ -224,13 +229,15 @@ def _fields(line: str, separator: str, quote: str | None) -> list[str]:
         return []
 
 
-def gathered(frames: Iterable[pl.DataFrame], rows: int = 1_000_000) -> Iterator[pl.DataFrame]:
-    """Gather rows into fewer frames, of about ``rows`` rows each."""
+def gathered(frames: Iterable[pl.DataFrame], most: int = BATCH) -> Iterator[pl.DataFrame]:
+    """Gather rows of the same columns into fewer frames, of about ``most`` bytes each."""
     waiting: list[pl.DataFrame] = []
+    size = 0.0
     for frame in frames:
-        waiting.append(frame)
-        if sum(map(len, waiting)) >= rows:
+        if waiting and (size >= most or frame.schema != waiting[0].schema):
             yield pl.concat(waiting)
-            waiting = []
+            waiting, size = [], 0.0
+        waiting.append(frame)
+        size += frame.estimated_size()
     if waiting:
         yield pl.concat(waiting)

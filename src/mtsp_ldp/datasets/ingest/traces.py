@@ -130,10 +130,14 @@ class Traces(Published):
         return self.length
 
     @abstractmethod
-    def records(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
-        """Read the records of one raw file.
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[pl.DataFrame]:
+        """Read the rows of one raw file as they are."""
 
-        Frames with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` (or ``label``) and
+    @abstractmethod
+    def records(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read what rows, of one file or of several, say.
+
+        A frame with ``user``, ``time`` (microseconds since 1970 UTC), ``x`` and ``y`` (or ``label``) and
         ``reason`` (why the format itself refuses a record, or null; `OUTSIDE` if it says that the user is
         outside of all cells, which ends a hold); nulls where a field cannot be read.
         """
@@ -158,7 +162,7 @@ class Traces(Published):
         domain = self.domain(files)
         with self._scratch(folder) as scratch:
             try:
-                rows = assemble(gathered(self._records(files)), domain, self._slots(), self._rules(), scratch)
+                rows = assemble(self._records(files), domain, self._slots(), self._rules(), scratch)
                 self.check_rows(rows)
             except ValueError as error:
                 raise ValueError(f"{self.name}: {error}") from None
@@ -178,10 +182,13 @@ class Traces(Published):
             clear(scratch)
 
     def _records(self, files: list[Path]) -> Iterator[pl.DataFrame]:
+        return map(self.records, gathered(self._rows(files)))
+
+    def _rows(self, files: list[Path]) -> Iterator[pl.DataFrame]:
         for path in files:
             with whole(path.name):
                 for name, file in opened(path, self.patterns):
-                    yield from self.records(name, file)
+                    yield from self.rows(name, file)
 
     def _has_year(self) -> bool:
         """Tell whether the origin is a time that calendars have."""
